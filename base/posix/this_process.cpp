@@ -101,6 +101,16 @@ std::optional<std::string> environment_variable(const char* name) {
   return text != nullptr ? std::optional<std::string>(text) : std::nullopt;
 }
 
+std::vector<std::pair<std::string, std::string>> environment_variables() {
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (char** entry = environment_entries(); *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (const std::size_t equals = text.find('='); equals != std::string_view::npos)
+      variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
 std::uint64_t environment_digest() {
   std::uint64_t sum = 0x9E3779B97F4A7C15u;
   for (char** entry = environment_entries(); *entry != nullptr; ++entry) {

@@ -113,6 +113,21 @@ std::optional<std::string> environment_variable(const char* name) {
   }
 }
 
+std::vector<std::pair<std::string, std::string>> environment_variables() {
+  std::vector<std::pair<std::string, std::string>> variables;
+  wchar_t* const block = ::GetEnvironmentStringsW();
+  if (block == nullptr) return variables;
+  for (const wchar_t* entry = block; *entry != 0; entry += std::wcslen(entry) + 1) {
+    const std::wstring_view text = entry;
+    // "=C:=C:\folder" are cmd.exe's current folders of the drives.
+    const std::size_t equals = text.find(L'=', 1);
+    if (text.front() != L'=' && equals != std::wstring_view::npos)
+      variables.emplace_back(windows::utf8(text.substr(0, equals)), windows::utf8(text.substr(equals + 1)));
+  }
+  ::FreeEnvironmentStringsW(block);
+  return variables;
+}
+
 std::uint64_t environment_digest() {
   std::uint64_t sum = 0x9E3779B97F4A7C15u;
   wchar_t* const block = ::GetEnvironmentStringsW();

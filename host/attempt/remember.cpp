@@ -10,7 +10,7 @@
 #include "host/explain/explain.hpp"
 #include "host/history/program.hpp"
 #include "host/preflight/judgments.hpp"
-#include "host/resolve/nvidia_rules.hpp"
+#include "host/resolve/cuda.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -141,7 +141,7 @@ void report_driver(const platform::Platform& platform, const cache::Installed& i
     diagnosis.with("driver_cuda", cuda.driver_cuda.value(), cuda.driver_cuda.source());
   const std::string toolkit = toolkit_of(installed.flavor);
   if (toolkit.empty()) return;
-  const bool windows = platform.os.value() == "windows" || platform.wsl.is_known();
+  const bool windows = resolve::has_windows_driver(platform);
   std::string least = resolve::minor_version_driver(
       static_cast<int>(parse_integer(toolkit.substr(0, 2)).value_or(0)), windows);
   if (least.empty()) least = resolve::native_driver(toolkit, windows);

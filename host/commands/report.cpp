@@ -161,8 +161,8 @@ std::string newer_versions(const open::Outcome& outcome) {
 // Returns the line that says which requirements a forced build does not meet.
 std::string forced_line(const resolve::Candidate& candidate) {
   std::vector<std::string> unmet;
-  for (const resolve::Check& check : candidate.checks())
-    if (check.overridden) unmet.push_back("needs " + check.requirement + ", found " + check.observed);
+  for (const resolve::Check& check : candidate.checks)
+    if (check.overridden) unmet.push_back(resolve::needs_and_found(check));
   return unmet.empty() ? "" : labeled("forced", "although it " + join(unmet, "; "));
 }
 

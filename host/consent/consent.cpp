@@ -72,7 +72,7 @@ Result<void> accept_license(const settings::Settings& settings, const settings::
   Json facts = Json::object().set("license", terms.id).set("how", settings::name_of(way));
   if (!terms.sha256.empty()) facts.set("text_sha256", terms.sha256);
   return settings::mark_as_state(
-      settings::AuditLog(settings.state_folder, settings.audit_rotate_bytes).add("consent", facts), settings);
+      settings::add_event(settings.state_folder, settings.audit_rotate_bytes, "consent", facts), settings);
 }
 
 std::optional<std::string> part_of_download(const acquire::Question& question,

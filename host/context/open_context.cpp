@@ -334,8 +334,8 @@ Result<void> OpenContext::forget(const std::string& build) {
 }
 
 void OpenContext::note(std::string_view event, const Json& facts) {
-  const settings::AuditLog log(state_folder_, settings().audit_rotate_bytes);
-  if (const auto added = log.add(event, facts); !added)
+  if (const auto added = settings::add_event(state_folder_, settings().audit_rotate_bytes, event, facts);
+      !added)
     warn("the audit log of " + path_text(state_folder_) + " cannot be written (" + added.error().code + " " +
          std::string(added.error().value("os_said")) + ")");
 }

@@ -202,7 +202,7 @@ void add_decision(DependencySet& dependencies, OpenContext& context, const resol
     const history::Record* const record = context.history().find(candidate.build->id);
     if (record != nullptr && history::rests_on_a_limit(*record)) dependencies.add(Kind::limits, "");
   }
-  for (const auto& [path, stamp] : platform::file_dependencies(context.platform(), platform::Reach::decisive))
+  for (const std::string& path : platform::file_dependencies(context.platform(), platform::Reach::decisive))
     dependencies.add(Kind::stamp, path);
 }
 

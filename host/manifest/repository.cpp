@@ -310,20 +310,6 @@ std::optional<std::int64_t> seconds_of_time(const std::string& text) {
          number(17, 2);
 }
 
-std::string text_of_time(std::int64_t moment) {
-  using namespace std::chrono;
-  const sys_time<seconds> time{seconds{moment}};
-  const auto day = floor<days>(time);
-  const year_month_day date{day};
-  const hh_mm_ss clock{time - day};
-  char text[64];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-                static_cast<int>(clock.seconds().count()));
-  return text;
-}
-
 Result<std::string> FolderReader::read(const std::string& location, std::uint64_t limit) {
   auto bytes = read_file(path_of(location), limit);
   if (!bytes) bytes.error().with("place", "repository");

@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "base/location.hpp"
+#include "base/text.hpp"
 #include "host/manifest/catalog.hpp"
 #include "host/manifest/trust/trust_store.hpp"
 
@@ -139,7 +140,6 @@ void merge(Catalog& catalog, const RepositoryContent& repository);
 
 // Returns "2026-11-20T00:00:00Z" as seconds since 1970; nothing for any other text.
 std::optional<std::int64_t> seconds_of_time(const std::string& text);
-// The inverse.
-std::string text_of_time(std::int64_t moment);
+using enginehost::text_of_time;  // the inverse
 
 }  // namespace enginehost::manifest

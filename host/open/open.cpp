@@ -12,6 +12,7 @@
 #include "host/context/request.hpp"
 #include "host/decision_cache/decision_cache.hpp"
 #include "host/explain/explain.hpp"
+#include "host/resolve/describe.hpp"
 #include "host/resolve/passed_over.hpp"
 
 namespace enginehost::open {
@@ -158,10 +159,10 @@ void warn_of_force(Outcome& outcome) {
   if (outcome.chosen == nullptr || !outcome.chosen->forced) return;
   Diagnosis warning = diagnose("EH-S25").with("build", outcome.chosen->build->id, "request");
   std::vector<std::string> unmet;
-  for (const resolve::Check& check : outcome.chosen->checks()) {
+  for (const resolve::Check& check : outcome.chosen->checks) {
     if (!check.overridden) continue;
     if (unmet.empty()) warning.with("first_code", check.code, check.source);
-    unmet.push_back("needs " + check.requirement + ", found " + check.observed);
+    unmet.push_back(resolve::needs_and_found(check));
   }
   warning.with("reason", join(unmet, "; ")).with("engine", outcome.plan.request.engine, "request");
   outcome.warnings.push_back(std::move(warning));

@@ -1,12 +1,56 @@
 #include "host/platform/detect.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "base/environment.hpp"
+#include "base/file_calls.hpp"
+#include "base/file_system.hpp"
+#include "base/paths.hpp"
+#include "base/system_errors.hpp"
 #include "host/platform/parts.hpp"
 
 namespace enginehost::platform {
+
+namespace {
+
+// The call that space_below() makes.
+#if defined(_WIN32)
+constexpr const char* space_call = "GetDiskFreeSpaceEx of ";
+#elif defined(__APPLE__)
+constexpr const char* space_call = "statfs of ";
+#else
+constexpr const char* space_call = "statvfs of ";
+#endif
+
+}  // namespace
+
+Fact<Disk> detect_disk(const std::filesystem::path& cache_folder) {
+  if (cache_folder.empty()) return Fact<Disk>::unknown("no cache folder was named");
+  std::filesystem::path folder = cache_folder;
+  calls::Status status{};
+  // The cache may not exist yet; it will lie on the disk of its nearest existing parent.
+  while (calls::stat(folder, &status) != 0) {
+    if (errno != ENOENT || !folder.has_relative_path())
+      return Fact<Disk>::unknown("stat of " + path_text(folder) + ": " + error_text(errno));
+    folder = folder.parent_path();
+  }
+  const auto space = space_below(folder);
+  if (!space) return Fact<Disk>::unknown(space_call + path_text(folder) + ": " + error_text(errno));
+  return Fact<Disk>::known({path_text(cache_folder), space->total, space->free, forbids_execution(folder)},
+                           space_call + path_text(folder));
+}
+
+Variables process_variables() {
+  Variables variables = environment_variables();
+#ifdef _WIN32
+  for (auto& [name, value] : variables)
+    for (char& letter : name)
+      if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
+#endif
+  return variables;
+}
 
 Fact<Conda> detect_conda() {
   auto prefix = environment_variable("CONDA_PREFIX");

@@ -5,10 +5,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "base/files.hpp"
 #include "host/platform/detect.hpp"
 #include "host/platform/platform.hpp"
 
@@ -55,9 +53,8 @@ std::vector<MachineInput> machine_inputs(const DetectRequest& request, Reach rea
 std::vector<std::string> files_in_machine_key_text(const std::string& key_text);
 
 // The files that facts were read from and that machine_key() does not cover: a driver library, toolkits,
-// cuDNN. A missing stamp: the file did not exist.
-using FileDependency = std::pair<std::string, std::optional<FileStamp>>;
-std::vector<FileDependency> file_dependencies(const Platform& platform, Reach reach);
+// cuDNN.
+std::vector<std::string> file_dependencies(const Platform& platform, Reach reach);
 
 // Returns for how many seconds the facts stay valid while their key and files are unchanged: a day, or ten
 // minutes when a driver gave only part of its answers, because that may be temporary.

@@ -2,6 +2,7 @@
 // fact that could not be determined says why. system.cpp of each system (posix is Linux's) holds those that
 // ask it.
 #pragma once
+#include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -167,26 +168,19 @@ struct ToolkitPlace {
 // Returns folders that may hold a toolkit, the explicitly named ones first. Some may not exist and some may
 // occur twice.
 std::vector<ToolkitPlace> toolkit_places(const Root& root);
-// Describes where toolkit_places() looks, for the fact that says "absent".
-std::string toolkit_places_text();
-// The folder of a toolkit's libraries, below the toolkit: "/lib64".
-const char* toolkit_library_folder();
-
 // Returns the absolute folders that CUDA_HOME, CUDA_PATH and similar variables name.
 std::vector<ToolkitPlace> toolkits_of_variables(const Variables& variables);
 
-struct RuntimeName {
-  std::string version, file;  // "11.0", "libcudart.so.11.0"
+// The names of NVIDIA's files on this system.
+struct CudaNames {
+  const char* toolkit_places;     // where toolkit_places() looks, for the fact that says "absent"
+  const char* toolkit_libraries;  // the folder of a toolkit's libraries, below the toolkit: "/lib64"
+  const char* runtimes;           // "libcudart.so.* the loader would find"
+  std::array<const char*, 2> cudnn_folders;  // of a toolkit
 };
-// Returns the CUDA runtimes that a loader may find without a toolkit, newest first.
-std::vector<RuntimeName> runtime_names();
-// "libcudart.so.* the loader would find"
-std::string runtimes_text();
-
-// "libcudnn.so.9" for "9".
-std::string cudnn_file(const std::string& major);
-// The folders of a toolkit that may hold that file.
-std::vector<std::string> cudnn_folders();
+extern const CudaNames cuda_names;
+std::string runtime_file(std::string version);     // "libcudart.so.11.0" for "11.0"
+std::string cudnn_file(const std::string& major);  // "libcudnn.so.9" for "9"
 // Returns the version in the name of a cuDNN library: "8.9.7" or "9".
 std::string version_in_cudnn_name(const std::string& path);
 // The folder of the header of a cuDNN that lies outside of toolkits.

@@ -2,6 +2,7 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/sha256.hpp"
 #include "host/platform/parts.hpp"
 #include "host/platform/root.hpp"
 
@@ -10,25 +11,18 @@ namespace {
 
 constexpr std::int64_t day = 24 * 60 * 60, ten_minutes = 10 * 60;
 
-void add_dependency_stamp(std::vector<FileDependency>& dependency_stamps, const std::string& path) {
-  if (path.empty()) return;
-  const auto stamp = stamp_of(path_of(path));
-  dependency_stamps.emplace_back(path, stamp ? std::optional(*stamp) : std::nullopt);
-}
-
 }  // namespace
 
-std::vector<FileDependency> file_dependencies(const Platform& platform, Reach reach) {
-  std::vector<FileDependency> dependency_stamps;
-  add_dependency_stamp(dependency_stamps, platform.cuda.library.value().path);
-  add_dependency_stamp(dependency_stamps, platform.libstdcxx.value().path);
-  if (reach == Reach::decisive) return dependency_stamps;
-  for (const Installed& toolkit : platform.cuda.toolkits.value())
-    for (const char* file : {"", "/version.json", "/version.txt", "/include", toolkit_library_folder()})
-      add_dependency_stamp(dependency_stamps, toolkit.path + file);
-  for (const Installed& library : platform.cuda.cudnn.value())
-    add_dependency_stamp(dependency_stamps, library.path);
-  return dependency_stamps;
+std::vector<std::string> file_dependencies(const Platform& platform, Reach reach) {
+  std::vector<std::string> files = {platform.cuda.library.value().path, platform.libstdcxx.value().path};
+  if (reach == Reach::everything) {
+    for (const Installed& toolkit : platform.cuda.toolkits.value())
+      for (const char* file : {"", "/version.json", "/version.txt", "/include", cuda_names.toolkit_libraries})
+        files.push_back(toolkit.path + file);
+    for (const Installed& library : platform.cuda.cudnn.value()) files.push_back(library.path);
+  }
+  std::erase(files, "");
+  return files;
 }
 
 std::int64_t lifetime_seconds(const Platform& platform) {
@@ -45,22 +39,13 @@ namespace {
 
 constexpr std::uint64_t largest_file = 4u << 20;
 
-Json document_of(const FileDependency& file) {
-  Json entry = Json::array().push(file.first);
-  if (const auto& stamp = file.second)
-    entry.push(stamp->device).push(stamp->inode).push(stamp->size).push(stamp->modified_ns);
-  return entry;
-}
-
-bool is_unchanged(const Json& stamp) {
-  const auto& members = stamp.as_array();
-  if (members.empty()) return false;
-  const auto now = stamp_of(path_of(members[0].as_string()));
-  if (members.size() != 5) return members.size() == 1 && !now;
-  return now && now->device == static_cast<std::uint64_t>(members[1].as_integer()) &&
-         now->inode == static_cast<std::uint64_t>(members[2].as_integer()) &&
-         now->size == static_cast<std::uint64_t>(members[3].as_integer()) &&
-         now->modified_ns == members[4].as_integer();
+// Returns the key with the stamps of the files that the facts were read from.
+std::string key_with_files(const std::string& key, const Platform& platform) {
+  KeyText text;
+  text.add("key", key);
+  for (const std::string& file : file_dependencies(platform, Reach::everything))
+    text.stamp(file, path_of(file));
+  return sha256_hex(text.take());
 }
 
 // An older EngineHost remembered fewer facts.
@@ -78,15 +63,12 @@ std::optional<Platform> recall(const DetectRequest& request, const std::string& 
   const auto text = read_file(file, largest_file);
   if (!text) return std::nullopt;
   const auto document = parse_json(*text, path_text(file));
-  if (!document || (*document)["format"].as_integer() != 1 || (*document)["key"].as_string() != key ||
-      !has_every_fact((*document)["platform"]))
+  if (!document || (*document)["format"].as_integer() != 1 || !has_every_fact((*document)["platform"]))
     return std::nullopt;
   // A clock that was set back would extend their lifetime.
   if ((*document)["seen"].as_integer() > now || (*document)["until"].as_integer() <= now) return std::nullopt;
-  for (const Json& stamp : (*document)["files"].as_array())
-    if (!is_unchanged(stamp)) return std::nullopt;
   auto platform = platform_from_json(*document, path_text(file));
-  if (!platform) return std::nullopt;
+  if (!platform || (*document)["key"].as_string() != key_with_files(key, *platform)) return std::nullopt;
   platform->memory = detect_memory(Root(request.root));
   platform->disk = detect_disk(request.cache_folder);
   return std::move(*platform);
@@ -94,15 +76,11 @@ std::optional<Platform> recall(const DetectRequest& request, const std::string& 
 
 void remember(const Platform& platform, const std::string& key, const std::filesystem::path& file,
               std::int64_t now) {
-  Json files = Json::array();
-  for (const FileDependency& stamp : file_dependencies(platform, Reach::everything))
-    files.push(document_of(stamp));
   const Json document = Json::object()
                             .set("format", 1)
-                            .set("key", key)
+                            .set("key", key_with_files(key, platform))
                             .set("seen", now)
                             .set("until", now + lifetime_seconds(platform))
-                            .set("files", std::move(files))
                             .set("platform", to_json(platform));
   static_cast<void>(write_file(file, document.dump() + "\n", false));
 }

@@ -54,14 +54,15 @@ std::string version_of(const Root& root, const std::string& folder) {
 // Adds CUDA runtimes that the loader finds without a toolkit, or an old one beside it. They mislead programs
 // that take their version for the machine's.
 void add_lone_runtimes(const LibrarySearch& libraries, std::vector<Installed>& toolkits) {
-  for (const RuntimeName& runtime : runtime_names()) {
-    const auto library = libraries.find(runtime.file);
+  for (const std::string version :
+       {"13", "12", "11.0", "10.2", "10.1", "10.0", "9.2", "9.1", "9.0", "8.0", "7.5", "7.0", "6.5"}) {
+    const auto library = libraries.find(runtime_file(version));
     if (!library) continue;
     const bool part_of_toolkit = std::any_of(toolkits.begin(), toolkits.end(), [&](const Installed& toolkit) {
       return is_below(path_of(library->real_path), path_of(toolkit.path));
     });
     if (!part_of_toolkit)
-      toolkits.push_back({runtime.version, library->path,
+      toolkits.push_back({version, library->path,
                           "ignored: a CUDA runtime library without its toolkit (" + library->source +
                               "); the driver decides what can run"});
   }
@@ -96,7 +97,7 @@ Fact<std::vector<Installed>> detect_toolkits(const Root& root, const LibrarySear
     if (toolkit.version.empty()) {
       // A named place without a toolkit is worth a note; a leftover folder is not.
       if (!place.named && !root.exists(*real + "/include/cuda.h") &&
-          !root.is_folder(*real + toolkit_library_folder()))
+          !root.is_folder(*real + cuda_names.toolkit_libraries))
         continue;
       toolkit.note = "ignored: no version.json, version.txt or include/cuda.h states its version";
     }
@@ -106,8 +107,8 @@ Fact<std::vector<Installed>> detect_toolkits(const Root& root, const LibrarySear
   }
   const std::size_t whole = toolkits.size();
   add_lone_runtimes(libraries, toolkits);
-  if (toolkits.size() > whole) sources.push_back(runtimes_text());
-  if (toolkits.empty()) return Fact<std::vector<Installed>>::absent(toolkit_places_text());
+  if (toolkits.size() > whole) sources.push_back(cuda_names.runtimes);
+  if (toolkits.empty()) return Fact<std::vector<Installed>>::absent(cuda_names.toolkit_places);
   return Fact<std::vector<Installed>>::known(std::move(toolkits), join(sources, ", "));
 }
 
@@ -154,7 +155,7 @@ Fact<List> detect_cudnn(const Root& root, const LibrarySearch& libraries, const 
   for (const Installed& toolkit : toolkits) {
     const std::string header = header_version(root, toolkit.path + "/include");
     const std::size_t before = found.size();
-    for (const std::string& folder : cudnn_folders())
+    for (const std::string folder : cuda_names.cudnn_folders)
       for (const std::string major : majors) {
         const std::string path = toolkit.path + folder + "/" + cudnn_file(major);
         add(found, seen, path, root.resolve(path), header);

@@ -81,7 +81,7 @@ std::string text_of(const Check& check) {
   if (check.code == "EH-S12" && !check.evidence.empty()) return check.evidence.front().value;
   return check.result == Answer::unknown
              ? "it is not known whether " + check.requirement + " holds (" + check.source + ")"
-             : "it needs " + check.requirement + ", found " + check.observed;
+             : "it " + needs_and_found(check);
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Plat
   if (main_device(taken) != "cpu" || asks_for_the_processor(plan.request)) return std::nullopt;
   struct Missed {
     const Candidate* candidate = nullptr;
-    std::optional<Check> check;  // none: it would only have to be named
+    const Check* check = nullptr;  // none: it would only have to be named
     std::string accelerator;
   };
   std::optional<Missed> nearest;
@@ -100,26 +100,24 @@ std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Plat
   const std::string requested = requested_first(plan.request);
   for (const Candidate& candidate : plan.candidates) {
     const std::string device(main_device(*candidate.build));
-    if (!accelerator_for_provider(device, machine).empty()) {
-      const auto check = decisive_check(candidate);
-      if (check && check->code == "EH-S26") to_be_named.insert(candidate.build->flavor);
-    }
+    const Check* const check = decisive_check(candidate);
+    if (check != nullptr && check->code == "EH-S26" && !accelerator_for_provider(device, machine).empty())
+      to_be_named.insert(candidate.build->flavor);
     const std::string accelerator = accelerator_for(device, machine);
     if (accelerator.empty() && (requested.empty() || (requested != device && requested != "gpu"))) continue;
     if (candidate.verdict == Verdict::failed || candidate.verdict == Verdict::quarantined ||
         candidate.verdict == Verdict::disabled)
       return std::nullopt;
-    auto check = decisive_check(candidate);
-    const bool requested_device = !requested.empty() && check && check->code == "EH-S09";
-    if (check ? is_beside_the_point(check->code) && !requested_device
-              : !only_wants_to_be_named(candidate, plan.request)) {
-      excluded = excluded || !check || check->code != "EH-S03";
+    const bool requested_device = !requested.empty() && check != nullptr && check->code == "EH-S09";
+    if (check != nullptr ? is_beside_the_point(check->code) && !requested_device
+                         : !only_wants_to_be_named(candidate, plan.request)) {
+      excluded = excluded || check == nullptr || check->code != "EH-S03";
       continue;
     }
     // A build that was never compiled is named last.
-    const auto never_compiled = [](const std::optional<Check>& why) { return why && why->code == "EH-S12"; };
+    const auto never_compiled = [](const Check* why) { return why != nullptr && why->code == "EH-S12"; };
     if (!nearest || (never_compiled(nearest->check) && !never_compiled(check)))
-      nearest = Missed{&candidate, std::move(check), accelerator};
+      nearest = Missed{&candidate, check, accelerator};
   }
   Diagnosis diagnosis = diagnose("EH-S24");
   if (!nearest) {
@@ -146,7 +144,7 @@ std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Plat
   if (!requested.empty()) diagnosis.with("device", requested, "request");
   diagnosis.with("build", taken.id, "catalog");
   diagnosis.with("nearest", missed.id, "catalog");
-  if (const auto& check = nearest->check) {
+  if (const Check* const check = nearest->check) {
     diagnosis.with("reason", text_of(*check));
     if (!check->code.empty()) diagnosis.with("first_code", check->code, check->source);
   } else {

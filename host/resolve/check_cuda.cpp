@@ -5,36 +5,76 @@
 #include "base/version.hpp"
 #include "host/platform/platform.hpp"
 #include "host/resolve/checks.hpp"
-#include "host/resolve/nvidia_rules.hpp"
 
 namespace enginehost::resolve {
 namespace {
 
 using manifest::CudaRequirement;
 using platform::CudaDevice;
+using Devices = std::vector<const CudaDevice*>;
 
-// WSL has the Windows driver, whose version numbers differ from those of Linux.
-bool has_windows_driver(const Machine& machine) {
-  return machine.platform.os.value() == "windows" || machine.platform.wsl.is_known();
+struct Toolkit {
+  std::string_view version, linux_driver, windows_driver;
+};
+
+// The driver packaged with the first general release of each toolkit (GA; 11.0.2 for 11.0), newest first. It
+// is the oldest driver known to support the toolkit. NVIDIA bundles no Windows driver with CUDA 13, and its
+// table lacks 12.7; there the number of the driver branch is used.
+constexpr Toolkit toolkits[] = {
+    {"13.1", "590.44.01", "590"},    {"13.0", "580.65.06", "580"},    {"12.9", "575.51.03", "576.02"},
+    {"12.8", "570.26", "570.65"},    {"12.7", "565", "565"},          {"12.6", "560.28.03", "560.76"},
+    {"12.5", "555.42.02", "555.85"}, {"12.4", "550.54.14", "551.61"}, {"12.3", "545.23.06", "545.84"},
+    {"12.2", "535.54.03", "536.25"}, {"12.1", "530.30.02", "531.14"}, {"12.0", "525.60.13", "527.41"},
+    {"11.8", "520.61.05", "520.06"}, {"11.7", "515.43.04", "516.01"}, {"11.6", "510.39.01", "511.23"},
+    {"11.5", "495.29.05", "496.04"}, {"11.4", "470.42.01", "471.11"}, {"11.3", "465.19.01", "465.89"},
+    {"11.2", "460.27.03", "460.82"}, {"11.1", "455.23", "456.38"},    {"11.0", "450.51.05", "451.48"},
+    {"10.2", "440.33", "441.22"},    {"10.1", "418.39", "418.96"},    {"10.0", "410.48", "411.31"},
+};
+
+}  // namespace
+
+std::string cuda_of_driver(std::string_view driver, bool windows) {
+  for (const Toolkit& toolkit : toolkits)
+    if (compare_versions(driver, windows ? toolkit.windows_driver : toolkit.linux_driver) >= 0)
+      return std::string(toolkit.version);
+  return {};
 }
+
+std::string native_driver(std::string_view version, bool windows) {
+  for (const Toolkit& toolkit : toolkits)
+    if (toolkit.version == version)
+      return std::string(windows ? toolkit.windows_driver : toolkit.linux_driver);
+  return {};
+}
+
+std::string minor_version_driver(int toolkit_major, bool windows) {
+  switch (toolkit_major) {
+    case 11:
+      return windows ? "452.39" : "450.80.02";
+    case 12:
+      return windows ? "528.33" : "525.60.13";
+    case 13:
+      return windows ? "580" : "580.65.06";
+    default:
+      return {};
+  }
+}
+
+bool has_windows_driver(const platform::Platform& machine) {
+  return machine.os.value() == "windows" || machine.wsl.is_known();
+}
+
+bool finds_stub(const platform::Cuda& cuda) {
+  return cuda.library.is_known() && cuda.library.value().note.find("stub") != std::string::npos;
+}
+
+namespace {
 
 int major_of(std::string_view version) {
   return static_cast<int>(parse_integer(version.substr(0, version.find('.'))).value_or(0));
 }
 
-std::string driver_text(const Machine& machine) {
-  const auto& driver = machine.platform.cuda.driver;
-  const std::string cuda =
-      machine.driver_cuda.is_known() ? "CUDA " + machine.driver_cuda.value() : "CUDA unknown";
-  return driver.is_known() ? "driver " + driver.value() + " (" + cuda + ")" : cuda;
-}
-
-// The loader would use a toolkit's link stub, so this process cannot reach any driver.
-bool finds_stub(const platform::Cuda& cuda) {
-  return cuda.library.is_known() && cuda.library.value().note.find("stub") != std::string::npos;
-}
-
-Check no_driver(std::string requirement, const Machine& machine) {
+Check no_driver(const std::string& requirement, const Machine& machine) {
   const platform::Cuda& cuda = machine.platform.cuda;
   const bool is_stub = finds_stub(cuda);
   const std::string source =
@@ -44,15 +84,14 @@ Check no_driver(std::string requirement, const Machine& machine) {
                                : cuda.driver.is_known()
                                    ? "driver " + cuda.driver.value() + ", but no " + library
                                    : "no NVIDIA driver";
-  Check check = reported(std::move(requirement), observed, source);
+  Check check = reported(requirement, observed, source);
   check.evidence = {{"library", library, "the CUDA runtime"}, {"found", observed, source}};
   if (is_stub) check.evidence.push_back({"path", cuda.library.value().path, cuda.library.source()});
-  if (cuda.hardware.is_known())
-    check.evidence.push_back({"pci_device", cuda.hardware.value(), cuda.hardware.source()});
-  if (cuda.hardware.is_absent()) check.evidence.push_back({"pci_device", "none", cuda.hardware.source()});
-  if (machine.platform.container.is_known())
+  if (!cuda.hardware.is_unknown())
     check.evidence.push_back(
-        {"container", machine.platform.container.value(), machine.platform.container.source()});
+        {"pci_device", cuda.hardware.is_known() ? cuda.hardware.value() : "none", cuda.hardware.source()});
+  if (const auto& container = machine.platform.container; container.is_known())
+    check.evidence.push_back({"container", container.value(), container.source()});
   return check;
 }
 
@@ -61,7 +100,7 @@ Check no_driver(std::string requirement, const Machine& machine) {
 Answer keeps_minor_version_promise(int major, const Machine& machine) {
   // It does not apply to the driver of Linux for Tegra; cuda-compat packages replace it there.
   if (jetson_of(machine.platform)) return Answer::unknown;
-  const std::string least = minor_version_driver(major, has_windows_driver(machine));
+  const std::string least = minor_version_driver(major, has_windows_driver(machine.platform));
   if (least.empty()) return Answer::no;
   const auto& driver = machine.platform.cuda.driver;
   if (driver.is_known()) return compare_versions(driver.value(), least) >= 0 ? Answer::yes : Answer::no;
@@ -76,84 +115,74 @@ Answer keeps_minor_version_promise(int major, const Machine& machine) {
 std::vector<Evidence> too_old(const CudaRequirement& required, const Machine& machine) {
   const auto& newest = machine.driver_cuda;
   const auto& driver = machine.platform.cuda.driver;
-  std::string least;  // the driver of Linux for Tegra is in no table, because it comes with the system
-  if (!jetson_of(machine.platform))
-    least = minor_version_driver(major_of(required.toolkit), has_windows_driver(machine));
-  if (least.empty() && !jetson_of(machine.platform))
-    least = native_driver(required.toolkit, has_windows_driver(machine));
+  const bool windows = has_windows_driver(machine.platform);
   std::vector<Evidence> evidence = {{"required", required.toolkit, "manifest"},
                                     {"found", newest.value(), newest.source()},
                                     {"driver_cuda", newest.value(), newest.source()}};
   if (driver.is_known()) evidence.push_back({"driver", driver.value(), driver.source()});
+  // The driver of Linux for Tegra is in no table, because it comes with the system.
+  if (jetson_of(machine.platform)) return evidence;
+  std::string least = minor_version_driver(major_of(required.toolkit), windows);
+  if (least.empty()) least = native_driver(required.toolkit, windows);
   if (!least.empty()) evidence.push_back({"minimum_driver", least, "NVIDIA's table"});
   return evidence;
 }
 
 // First check: whether the driver can run this toolkit's libraries, and how.
-CudaFit check_driver(const CudaRequirement& required, const Machine& machine, CheckFindings& findings) {
-  const auto requirement = [&] { return "NVIDIA driver for CUDA " + required.toolkit; };
+CudaFit check_driver(const CudaRequirement& required, const Machine& machine, Checks& checks) {
+  const std::string requirement = "NVIDIA driver for CUDA " + required.toolkit;
   const auto& newest = machine.driver_cuda;
+  const auto& driver = machine.platform.cuda.driver;
   const bool is_stub = finds_stub(machine.platform.cuda);
+  const bool is_jetson = jetson_of(machine.platform).has_value();
   // The driver's answer may be unknown although it is certain that there is no driver (but not on a Jetson
   // before L4T 36, whose kernel driver reports no version).
-  if (newest.is_absent() || is_stub ||
-      (newest.is_unknown() && machine.platform.cuda.driver.is_absent() && !jetson_of(machine.platform))) {
-    findings.note(Answer::no, is_stub ? "EH-G02" : "EH-G01",
-                  [&] { return no_driver(requirement(), machine); });
+  if (newest.is_absent() || is_stub || (newest.is_unknown() && driver.is_absent() && !is_jetson)) {
+    note(checks, Answer::no, is_stub ? "EH-G02" : "EH-G01", no_driver(requirement, machine));
     return CudaFit::none;
   }
   if (newest.is_unknown()) {
-    findings.note_unknown([&] { return unanswered(requirement(), newest.why()); });
+    note_unknown(checks, requirement, newest.why());
     return CudaFit::none;
   }
-  const auto driver_is = [&](const char* how) {
-    return reported(requirement(), driver_text(machine) + how, newest.source());
-  };
-  if (compare_versions(newest.value(), required.toolkit) >= 0) {
-    findings.note(true, {}, [&] { return driver_is(""); });
-    return CudaFit::native;
-  }
   const int major = major_of(required.toolkit);
-  const Answer promise =
-      major_of(newest.value()) == major ? keeps_minor_version_promise(major, machine) : Answer::no;
-  findings.note(promise, "EH-G03", [&] {
-    if (promise == Answer::yes) return driver_is(", by minor-version compatibility");
-    if (promise == Answer::unknown)
-      return unanswered(requirement(),
-                        jetson_of(machine.platform)
-                            ? "this Jetson's driver is for CUDA " + newest.value() +
-                                  "; a newer one of the same major needs the package cuda-compat"
-                            : "the version of the driver for CUDA " + newest.value() + " is unknown");
-    Check check = driver_is("");
-    check.evidence = too_old(required, machine);
-    return check;
-  });
-  return promise == Answer::no ? CudaFit::none : CudaFit::minor_version;
+  const bool is_native = compare_versions(newest.value(), required.toolkit) >= 0;
+  const Answer answer = is_native                           ? Answer::yes
+                        : major_of(newest.value()) == major ? keeps_minor_version_promise(major, machine)
+                                                            : Answer::no;
+  if (answer == Answer::unknown) {
+    note_unknown(checks, requirement,
+                 is_jetson ? "this Jetson's driver is for CUDA " + newest.value() +
+                                 "; a newer one of the same major needs the package cuda-compat"
+                           : "the version of the driver for CUDA " + newest.value() + " is unknown");
+    return CudaFit::minor_version;
+  }
+  std::string found = "CUDA " + newest.value();
+  if (driver.is_known()) found = "driver " + driver.value() + " (" + found + ")";
+  if (answer == Answer::yes && !is_native) found += ", by minor-version compatibility";
+  Check& check = note(checks, answer, "EH-G03", reported(requirement, found, newest.source()));
+  if (answer == Answer::no) check.evidence = too_old(required, machine);
+  return is_native ? CudaFit::native : answer == Answer::yes ? CudaFit::minor_version : CudaFit::none;
 }
 
 struct Served {
   Answer answer = Answer::no;
-  bool only_ptx = false;              // PTX exists, but this driver cannot compile it
-  const char* kind = "no code";       // "SASS ", "PTX "
-  const std::string* code = nullptr;  // "8.6"
-
-  std::string how() const {
-    return kind + (code == nullptr ? std::string() : *code) +
-           (only_ptx ? ", which this driver cannot compile" : "");
-  }
+  bool only_ptx = false;        // PTX exists, but this driver cannot compile it
+  std::string how = "no code";  // "SASS 8.6"
 };
 
 // Second check, for one device: whether there is code that it can run.
 Served serve(const CudaDevice& device, const CudaRequirement& required, bool ptx_compiles) {
   const auto capability = platform::parse_capability(device.compute_capability);
-  if (!capability) return {Answer::unknown, false, "compute capability unknown", nullptr};
+  if (!capability) return {Answer::unknown, false, "compute capability unknown"};
   for (const std::string& text : required.sass)
     if (const auto code = platform::parse_capability(text);
         code && platform::sass_runs_on(*code, *capability))
-      return {Answer::yes, false, "SASS ", &text};
+      return {Answer::yes, false, "SASS " + text};
   for (const std::string& text : required.ptx)
     if (const auto code = platform::parse_capability(text); code && platform::ptx_runs_on(*code, *capability))
-      return {ptx_compiles ? Answer::yes : Answer::no, !ptx_compiles, "PTX ", &text};
+      return ptx_compiles ? Served{Answer::yes, false, "PTX " + text}
+                          : Served{Answer::no, true, "PTX " + text + ", which this driver cannot compile"};
   return {};
 }
 
@@ -165,7 +194,7 @@ std::string code_text(const CudaRequirement& required) {
 
 // Returns the evidence for a build without code for any of the devices.
 std::vector<Evidence> no_code(const CudaRequirement& required, bool only_ptx, const Machine& machine,
-                              const std::vector<const CudaDevice*>& wanted) {
+                              const Devices& wanted) {
   const std::string text = code_text(required);
   const std::string& source = machine.platform.cuda.devices.source();
   std::vector<Evidence> evidence = {{"required", only_ptx ? required.toolkit : text, "manifest"},
@@ -180,7 +209,7 @@ std::vector<Evidence> no_code(const CudaRequirement& required, bool only_ptx, co
   return evidence;
 }
 
-Check nothing_visible(std::string requirement, const Machine& machine) {
+Check nothing_visible(const std::string& requirement, const Machine& machine) {
   const platform::Cuda& cuda = machine.platform.cuda;
   const std::size_t count = cuda.devices.value().size();
   const auto& variable = cuda.visible_devices;
@@ -188,8 +217,7 @@ Check nothing_visible(std::string requirement, const Machine& machine) {
   const std::string observed = hidden ? "CUDA_VISIBLE_DEVICES=\"" + variable.value() + "\" leaves none of " +
                                             std::to_string(count) + " visible"
                                       : "no device";
-  Check check =
-      reported(std::move(requirement), observed, hidden ? variable.source() : cuda.devices.source());
+  Check check = reported(requirement, observed, hidden ? variable.source() : cuda.devices.source());
   check.evidence = {{"found", observed, check.source}};
   if (variable.is_known()) check.evidence.push_back({"visible_devices", variable.value(), variable.source()});
   if (hidden) check.evidence.push_back({"devices", std::to_string(count), cuda.devices.source()});
@@ -198,99 +226,85 @@ Check nothing_visible(std::string requirement, const Machine& machine) {
 
 // Checks that there is code for one of the wanted GPUs. Returns those that there is code for. Nothing is
 // returned while the devices or the code are unknown.
-std::vector<const CudaDevice*> check_code(const CudaRequirement& required, CudaFit fit,
-                                          const Machine& machine,
-                                          const std::vector<const CudaDevice*>& wanted,
-                                          CheckFindings& findings) {
+Devices check_code(const CudaRequirement& required, CudaFit fit, const Machine& machine,
+                   const Devices& wanted, Checks& checks) {
   const auto& devices = machine.platform.cuda.devices;
   const VisibleDevices& visible = machine.visible;
   const bool is_listed = !required.sass.empty() || !required.ptx.empty();
-  const auto requirement = [&] {
-    return "code for a visible GPU: " + (is_listed ? code_text(required) : "not listed");
-  };
-  std::vector<const CudaDevice*> served;
+  const std::string requirement =
+      "code for a visible GPU: " + (is_listed ? code_text(required) : "not listed");
+  Devices served;
   if (devices.is_unknown()) {
-    findings.note_unknown([&] { return unanswered(requirement(), devices.why()); });
+    note_unknown(checks, requirement, devices.why());
     return served;
   }
   if (visible.devices.empty()) {
-    findings.note(Answer::no, "EH-G07", [&] { return nothing_visible(requirement(), machine); });
+    note(checks, Answer::no, "EH-G07", nothing_visible(requirement, machine));
     return served;
   }
   if (!is_listed) {
-    findings.note_unknown(
-        [&] { return unanswered(requirement(), "the manifest does not list the code in this build"); });
+    note_unknown(checks, requirement, "the manifest does not list the code in this build");
     return served;
   }
   // The driver compiles PTX. A driver older than the toolkit does not know the toolkit's PTX version.
   const bool ptx_compiles = fit == CudaFit::native && !machine.ptx_jit_disabled;
   Answer best = Answer::no;
   bool only_ptx = false;
+  std::vector<std::string> found, unserved;
   for (const CudaDevice* device : wanted) {
     const Served one = serve(*device, required, ptx_compiles);
     if (one.answer == Answer::yes || (one.answer == Answer::unknown && best == Answer::no)) best = one.answer;
-    if (one.answer != Answer::no) served.push_back(device);
+    if (one.answer != Answer::no)
+      served.push_back(device);
+    else
+      unserved.push_back(device->compute_capability);
     only_ptx = only_ptx || one.only_ptx;
+    found.push_back(device->name + " " + device->compute_capability + ": " + one.how);
   }
   // If the list of visible devices is uncertain, the served device may be hidden.
-  if (best == Answer::yes && !visible.certain) best = Answer::unknown;
-  findings.note(best, only_ptx ? "EH-G06" : "EH-G05", [&] {
-    Check check = reported(requirement(), {}, devices.source());
-    for (const CudaDevice* device : wanted) {
-      if (!check.observed.empty()) check.observed += "; ";
-      check.observed += device->name + " " + device->compute_capability + ": " +
-                        serve(*device, required, ptx_compiles).how();
-    }
-    if (best == Answer::unknown && !visible.certain) check.source = visible.why;
-    if (best == Answer::no) check.evidence = no_code(required, only_ptx, machine, wanted);
-    for (const CudaDevice* device : wanted)
-      if (best == Answer::yes && std::find(served.begin(), served.end(), device) == served.end())
-        check.evidence.push_back({"unserved", device->compute_capability, devices.source()});
-    return check;
-  });
+  const bool may_be_hidden = best == Answer::yes && !visible.certain;
+  if (may_be_hidden) best = Answer::unknown;
+  Check& check = note(checks, best, only_ptx ? "EH-G06" : "EH-G05",
+                      reported(requirement, join(found, "; "), devices.source()));
+  if (best == Answer::unknown && !visible.certain) check.source = visible.why;
+  if (best == Answer::no) check.evidence = no_code(required, only_ptx, machine, wanted);
+  if (best == Answer::yes)
+    for (std::string& capability : unserved)
+      check.evidence.push_back({"unserved", std::move(capability), devices.source()});
   return served;
 }
 
 // `wanted`: the GPUs that may be used.
-void check_device_memory(std::uint64_t required, const Machine& machine,
-                         const std::vector<const CudaDevice*>& wanted, CheckFindings& findings) {
+void check_device_memory(std::uint64_t required, const Machine& machine, const Devices& wanted,
+                         Checks& checks) {
   const auto& devices = machine.platform.cuda.devices;
-  const auto requirement = [&] { return "device memory >= " + format_bytes(required); };
+  const std::string requirement = "device memory >= " + format_bytes(required);
   std::uint64_t largest = 0;
   bool known = devices.is_known() && !wanted.empty();
   for (const CudaDevice* device : wanted) {
     largest = std::max(largest, device->memory);
     known = known && device->memory != 0;
   }
-  if (!known && largest < required) {
-    findings.note_unknown([&] {
-      return unanswered(requirement(), devices.is_unknown() ? devices.why() : "not in the report");
-    });
-    return;
-  }
-  const bool holds = largest >= required;
-  findings.note(holds, "EH-S08", [&] {
-    Check check = reported(requirement(), format_bytes(largest), devices.source());
-    if (!holds)
-      check.evidence = {{"required", format_bytes(required), "manifest"},
-                        {"found", check.observed, devices.source()}};
-    return check;
-  });
+  if (!known && largest < required)
+    note_unknown(checks, requirement, devices.is_unknown() ? devices.why() : "not in the report");
+  else
+    note(checks, largest >= required, "EH-S08",
+         compared(requirement, format_bytes(largest), devices.source(), format_bytes(required)));
 }
 
 // Returns true if the build has no code for any of the GPUs, so that a newer driver would not help.
-bool lacks_code_for(const std::vector<const CudaDevice*>& wanted, const CudaRequirement& required) {
+bool lacks_code_for(const Devices& wanted, const CudaRequirement& required) {
   return !wanted.empty() && !(required.sass.empty() && required.ptx.empty()) &&
          std::all_of(wanted.begin(), wanted.end(), [&](const CudaDevice* device) {
            return serve(*device, required, true).answer == Answer::no;
          });
 }
 
-}  // namespace
-
-std::vector<const CudaDevice*> wanted_gpus(const Question& question) {
-  const std::vector<const CudaDevice*>& visible = question.machine.visible.devices;
-  std::vector<const CudaDevice*> named;
+// Returns the GPUs that a build must have code for: those that the request names as "cuda:N", else all
+// visible ones. A number that no visible device has is left to check_device().
+Devices wanted_gpus(const Question& question) {
+  const Devices& visible = question.machine.visible.devices;
+  Devices named;
   for (const std::string& device : question.devices) {
     constexpr std::string_view kind = "cuda:";
     if (!device.starts_with(kind)) continue;
@@ -301,35 +315,36 @@ std::vector<const CudaDevice*> wanted_gpus(const Question& question) {
   return named.empty() || !question.machine.visible.certain ? visible : named;
 }
 
-CudaChecked check_cuda(const manifest::Build& build, const Question& question, CheckFindings& findings) {
+}  // namespace
+
+CudaChecked check_cuda(const manifest::Build& build, const Question& question, Checks& checks) {
   const Machine& machine = question.machine;
   const auto& requirements = build.requires_;
   const auto& driver = machine.platform.cuda.driver;
   if (!requirements.cuda) {
     if (!requirements.driver.empty())
       note_version("NVIDIA driver", requirements.driver, driver, driver.is_absent() ? "EH-G01" : "EH-G03",
-                   findings);
+                   checks);
     return {};
   }
-  std::vector<const CudaDevice*> wanted = wanted_gpus(question);
+  Devices wanted = wanted_gpus(question);
   // Nobody installs a driver for a build that cannot run on the card anyway.
   if (machine.platform.cuda.devices.is_known() && lacks_code_for(wanted, *requirements.cuda)) {
-    check_code(*requirements.cuda, CudaFit::native, machine, wanted, findings);
+    check_code(*requirements.cuda, CudaFit::native, machine, wanted, checks);
     return {};
   }
-  CudaChecked checked{check_driver(*requirements.cuda, machine, findings), 0};
+  CudaChecked checked{check_driver(*requirements.cuda, machine, checks), 0};
   // Without a usable driver the device checks would only repeat that.
-  if (findings.last() == Answer::no) return checked;
+  if (checks.back().result == Answer::no) return checked;
   if (!requirements.driver.empty())
-    note_version("NVIDIA driver", requirements.driver, driver, "EH-G03", findings);
-  const std::vector<const CudaDevice*> served =
-      check_code(*requirements.cuda, checked.fit, machine, wanted, findings);
+    note_version("NVIDIA driver", requirements.driver, driver, "EH-G03", checks);
+  const Devices served = check_code(*requirements.cuda, checked.fit, machine, wanted, checks);
   if (!served.empty()) {
     checked.unserved = static_cast<int>(wanted.size() - served.size());
     wanted = served;  // a GPU without code for it does not offer its memory
   }
-  if (requirements.device_memory != 0 && findings.last() != Answer::no)
-    check_device_memory(requirements.device_memory, machine, wanted, findings);
+  if (requirements.device_memory != 0 && checks.back().result != Answer::no)
+    check_device_memory(requirements.device_memory, machine, wanted, checks);
   return checked;
 }
 

@@ -12,23 +12,22 @@ using manifest::Build;
 using platform::Platform;
 
 // One check for both, because a build is for one kind of machine.
-Answer check_kind_of_system(const Build& build, const Platform& machine, CheckFindings& findings) {
+bool check_kind_of_system(const Build& build, const Platform& machine, Checks& checks) {
   const auto differs = [](const platform::Fact<std::string>& fact, const std::string& wanted) {
     return fact.is_absent() || (fact.is_known() && fact.value() != wanted);
   };
-  const auto requirement = [&] { return "system " + build.os + " " + build.arch; };
+  const auto text_of = [](const platform::Fact<std::string>& fact) {
+    return fact.is_known() ? fact.value() : "unknown";
+  };
+  const std::string requirement = "system " + build.os + " " + build.arch;
   const bool known = machine.os.is_known() && machine.arch.is_known();
   const bool holds = !differs(machine.os, build.os) && !differs(machine.arch, build.arch);
   if (!known && holds)
-    return findings.note(Answer::unknown, {}, [&] {
-      return unanswered(requirement(), machine.os.is_unknown() ? machine.os.why() : machine.arch.why());
-    });
-  return findings.note(holds, "EH-S03", [&] {
-    std::string observed = machine.os.is_known() ? machine.os.value() : "unknown";
-    observed += ' ';
-    observed += machine.arch.is_known() ? machine.arch.value() : "unknown";
-    return reported(requirement(), std::move(observed), machine.os.source());
-  });
+    note_unknown(checks, requirement, machine.os.is_unknown() ? machine.os.why() : machine.arch.why());
+  else
+    note(checks, holds, "EH-S03",
+         reported(requirement, text_of(machine.os) + " " + text_of(machine.arch), machine.os.source()));
+  return holds;
 }
 
 // Calls `use` for the plugin's component and then the others. Returns the first for which it is true.
@@ -62,10 +61,11 @@ bool lies_behind_network(const manifest::Component& component, bool repository_i
       });
 }
 
-Check refusal(std::string requirement, std::string observed, std::vector<Evidence> evidence) {
+void refuse(Checks& checks, std::string_view code, std::string requirement, std::string observed,
+            std::vector<Evidence> evidence) {
   Check check = reported(std::move(requirement), std::move(observed), "manifest");
   check.evidence = std::move(evidence);
-  return check;
+  note(checks, Answer::no, code, std::move(check));
 }
 
 // Returns the command that fetches exactly this build on a machine with a network.
@@ -128,92 +128,69 @@ std::vector<std::string> devices_of(const std::string& request) {
   return devices;
 }
 
-bool check_request(const Build& build, const Question& question, CheckFindings& findings) {
+bool check_request(const Build& build, const Question& question, Checks& checks) {
   const Request& request = question.request;
-  if (check_kind_of_system(build, question.machine.platform, findings) == Answer::no) return false;
+  if (!check_kind_of_system(build, question.machine.platform, checks)) return false;
   if (!request.version.empty()) {
     const bool holds = question.version.accepts(build.version);
-    findings.note(holds, "EH-S05",
-                  [&] { return reported("version " + request.version, build.version, "manifest"); });
+    note(checks, holds, "EH-S05", reported("version " + request.version, build.version, "manifest"));
     if (!holds) return false;
   }
   if (request.require && !request.flavor.empty()) {
     const bool holds = build.flavor == request.flavor;
-    findings.note(holds, "EH-S04", [&] {
-      Check check = reported("flavor " + request.flavor, build.flavor, "manifest");
-      if (!request.flavor_source.empty())
-        check.evidence = {{"demanded_by", request.flavor_source, "request"}};
-      return check;
-    });
+    Check& check =
+        note(checks, holds, "EH-S04", reported("flavor " + request.flavor, build.flavor, "manifest"));
+    if (!request.flavor_source.empty()) check.evidence = {{"demanded_by", request.flavor_source, "request"}};
     if (!holds) return false;
   }
   if (!is_unrequested_provider(build, question)) return true;
-  findings.note(Answer::no, "EH-S26", [&] {
-    return reported("a request for flavor " + build.flavor,
-                    request.flavor.empty() ? "no flavor" : "flavor " + request.flavor, "request");
-  });
+  note(checks, Answer::no, "EH-S26",
+       reported("a request for flavor " + build.flavor,
+                request.flavor.empty() ? "no flavor" : "flavor " + request.flavor, "request"));
   return false;
 }
 
-void check_availability(const Build& build, const Question& question, CheckFindings& findings) {
+void check_availability(const Build& build, const Question& question, Checks& checks) {
   const Request& request = question.request;
   if (!build.yanked.empty())
-    findings.note(Answer::no, "EH-S11", [&] {
-      return refusal("not withdrawn", build.yanked, {{"reason", build.yanked, "manifest"}});
-    });
+    refuse(checks, "EH-S11", "not withdrawn", build.yanked, {{"reason", build.yanked, "manifest"}});
   if (!build.blocked.empty())
-    findings.note(Answer::no, "EH-M14", [&] {
-      return refusal("not blocked", build.blocked, {{"reason", build.blocked, "index"}});
-    });
+    refuse(checks, "EH-M14", "not blocked", build.blocked, {{"reason", build.blocked, "index"}});
   if (build.in_place) {
     const manifest::InPlace& installation = *build.in_place;
-    const std::optional<Diagnosis>& problem = installation.problem;
-    const std::string_view code = problem ? std::string_view(problem->code) : std::string_view();
-    findings.note(!problem, code, [&] {
-      std::vector<std::string> signs;
-      for (const Evidence& one : installation.found) signs.push_back(one.what + " " + one.value);
-      Check check =
-          reported("an installation that can be opened in place", installation.path, join(signs, ", "));
-      if (problem) check.evidence = problem->evidence;
-      return check;
-    });
+    std::vector<std::string> signs;
+    for (const Evidence& one : installation.found) signs.push_back(one.what + " " + one.value);
+    const auto& problem = installation.problem;
+    Check& check =
+        note(checks, !problem, problem ? std::string_view(problem->code) : std::string_view(),
+             reported("an installation that can be opened in place", installation.path, join(signs, ", ")));
+    if (problem) check.evidence = problem->evidence;
     if (problem) return;
   }
   if (request.installed.contains(build.id)) return;
   if (!build.expired.empty())
-    findings.note(Answer::no, "EH-M12", [&] {
-      return refusal("installed, or listed by an index that has not expired", "expired " + build.expired,
-                     {{"expired", build.expired, "index"},
-                      {"clock", manifest::text_of_time(question.now), "this machine's clock"}});
-    });
-  if (!build.not_built.empty()) {
-    findings.note(Answer::no, "EH-S12", [&] {
-      return refusal("a plugin", "none", {{"reason", build.not_built, "manifest"}});
-    });
-    return;
-  }
+    refuse(checks, "EH-M12", "installed, or listed by an index that has not expired",
+           "expired " + build.expired,
+           {{"expired", build.expired, "index"},
+            {"clock", manifest::text_of_time(question.now), "this machine's clock"}});
+  if (!build.not_built.empty())
+    return refuse(checks, "EH-S12", "a plugin", "none", {{"reason", build.not_built, "manifest"}});
   const auto owner = build.manifest.lock();
-  if (const manifest::Component* component = first_component(build, owner.get(), lacks_digest)) {
-    findings.note(Answer::no, "EH-S10", [&] {
-      return refusal("a known sha256 of every component", component->id + " has none",
-                     {{"component", component->id, "manifest"}});
-    });
-    return;
-  }
+  if (const manifest::Component* component = first_component(build, owner.get(), lacks_digest))
+    return refuse(checks, "EH-S10", "a known sha256 of every component", component->id + " has none",
+                  {{"component", component->id, "manifest"}});
   if (!request.offline) return;
   const bool is_folder = owner != nullptr && owner->repository.find("://") == std::string::npos;
   const auto is_far = [&](const manifest::Component& component) {
     return lies_behind_network(component, is_folder);
   };
   if (const manifest::Component* component = first_component(build, owner.get(), is_far))
-    findings.note(Answer::no, "EH-S13", [&] {
-      return refusal(
-          "installed, or all of it in files (offline)", component->id + " would have to be fetched",
-          {{"component", component->id, "manifest"}, {"command", fetch_command(build), "manifest"}});
-    });
+    refuse(checks, "EH-S13", "installed, or all of it in files (offline)",
+           component->id + " would have to be fetched",
+           {{"component", component->id, "manifest"}, {"command", fetch_command(build), "manifest"}});
 }
 
-void check_device(const Build& build, const Question& question, CheckFindings& findings) {
+void check_device(const Build& build, const Question& question, Checks& checks) {
   const Request& request = question.request;
   const Machine& machine = question.machine;
   if (question.devices.empty()) return;
@@ -233,25 +210,20 @@ void check_device(const Build& build, const Question& question, CheckFindings& f
     return {};
   };
   std::vector<std::string> reasons;
+  std::string passed_over;
   for (const std::string& device : question.devices) {
     reasons.push_back(problem_of(device));
-    if (!reasons.back().empty()) continue;
-    findings.note(true, {}, [&] {
-      std::string observed = device;
-      for (std::size_t i = 0; i + 1 < reasons.size(); ++i)
-        observed += (i == 0 ? "; not " : ", ") + question.devices[i] + ": " + reasons[i];
-      return reported("device " + request.device, std::move(observed), "manifest");
-    });
-    return;
+    if (reasons.back().empty()) {
+      note(checks, true, {}, reported("device " + request.device, device + passed_over, "manifest"));
+      return;
+    }
+    passed_over += (passed_over.empty() ? "; not " : ", ") + device + ": " + reasons.back();
   }
-  findings.note(Answer::no, "EH-S09", [&] {
-    const std::string reason = join(reasons, "; ");
-    Check check = reported("device " + request.device, reason, "manifest");
-    check.evidence = {{"device", request.device, "request"}, {"reason", reason, "manifest"}};
-    if (!request.device_source.empty())
-      check.evidence.push_back({"device_set_by", request.device_source, "request"});
-    return check;
-  });
+  const std::string reason = join(reasons, "; ");
+  Check& check = note(checks, Answer::no, "EH-S09", reported("device " + request.device, reason, "manifest"));
+  check.evidence = {{"device", request.device, "request"}, {"reason", reason, "manifest"}};
+  if (!request.device_source.empty())
+    check.evidence.push_back({"device_set_by", request.device_source, "request"});
 }
 
 }  // namespace enginehost::resolve

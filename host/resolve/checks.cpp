@@ -4,7 +4,6 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "host/resolve/nvidia_rules.hpp"
 
 namespace enginehost::resolve {
 
@@ -14,8 +13,7 @@ Machine::Machine(const platform::Platform& observed)
   if (cuda.devices.is_known()) visible = visible_devices(cuda);
   // The driver of Linux for Tegra has its own version numbers.
   if (driver_cuda.is_unknown() && cuda.driver.is_known() && !jetson_of(platform)) {
-    std::string newest =
-        cuda_of_driver(cuda.driver.value(), platform.os.value() == "windows" || platform.wsl.is_known());
+    std::string newest = cuda_of_driver(cuda.driver.value(), has_windows_driver(platform));
     if (!newest.empty())
       driver_cuda = platform::Fact<std::string>::known(std::move(newest), "driver " + cuda.driver.value());
   }
@@ -30,19 +28,18 @@ Question::Question(const platform::Platform& observed, const Request& asked, std
       devices(devices_of(asked.device)),
       now(asked_at) {}
 
-Held hold(const manifest::Build& build, const Question& question, CheckFindings& findings) {
-  Held held;
-  held.asked_for = check_request(build, question, findings);
-  if (!held.asked_for) return held;
-  findings.set_override(!build.id.empty() && build.id == question.request.force);
-  check_system(build, question.machine.platform, findings);
-  check_cuda_target(build, question.machine.platform, findings);
-  held.cuda = check_cuda(build, question, findings);
-  findings.set_override(false);
-  if (findings.is_settled()) return held;  // neither check below adds unknowns
-  check_device(build, question, findings);
-  if (!findings.is_settled()) check_availability(build, question, findings);
-  return held;
+Check& note(Checks& checks, Answer answer, std::string_view code, Check check) {
+  check.result = answer;
+  if (answer == Answer::no) check.code = code;
+  return checks.emplace_back(std::move(check));
+}
+
+Check& note(Checks& checks, bool holds, std::string_view code, Check check) {
+  return note(checks, holds ? Answer::yes : Answer::no, code, std::move(check));
+}
+
+Check& note_unknown(Checks& checks, std::string requirement, std::string why) {
+  return note(checks, Answer::unknown, {}, reported(std::move(requirement), "unknown", std::move(why)));
 }
 
 Check reported(std::string requirement, std::string observed, std::string source) {
@@ -53,8 +50,10 @@ Check reported(std::string requirement, std::string observed, std::string source
   return check;
 }
 
-Check unanswered(std::string requirement, std::string why) {
-  return reported(std::move(requirement), "unknown", std::move(why));
+Check compared(std::string requirement, std::string observed, std::string source, std::string required) {
+  Check check = reported(std::move(requirement), std::move(observed), std::move(source));
+  check.evidence = {{"required", std::move(required), "manifest"}, {"found", check.observed, check.source}};
+  return check;
 }
 
 std::string bound_text(std::string_view bound) {
@@ -70,37 +69,12 @@ std::string bound_text(std::string_view bound) {
   return text;
 }
 
-Reading::Reading(const platform::Fact<std::string>& fact)
-    : is_known(fact.is_known()),
-      is_unknown(fact.is_unknown()),
-      value(fact.value()),
-      source(fact.source()),
-      why(fact.why()) {}
-
-Answer answer_of(const std::string& bound, const Reading& reading) {
-  if (reading.is_unknown) return Answer::unknown;
-  return reading.is_known && satisfies(reading.value, bound) ? Answer::yes : Answer::no;
-}
-
-Check version_check(std::string_view what, const std::string& bound, const Reading& reading, Answer answer) {
-  std::string wanted = bound_text(bound);
-  std::string requirement = std::string(what) + " " + wanted;
-  if (answer == Answer::unknown) return unanswered(std::move(requirement), std::string(reading.why));
-  const std::string found(reading.is_known ? reading.value : "none"), source(reading.source);
-  Check check = reported(std::move(requirement), found, source);
-  if (answer == Answer::no)
-    check.evidence = {{"required", std::move(wanted), "manifest"}, {"found", found, source}};
-  return check;
-}
-
-void note_version(std::string_view what, const std::string& bound, const Reading& reading,
-                  std::string_view code, CheckFindings& findings) {
-  const Answer answer = answer_of(bound, reading);
-  findings.note(answer, code, [&] { return version_check(what, bound, reading, answer); });
-}
-
-const char* name_of(Answer answer) {
-  return answer == Answer::yes ? "yes" : answer == Answer::no ? "no" : "unknown";
+Check& note_version(const std::string& what, const std::string& bound,
+                    const platform::Fact<std::string>& version, std::string_view code, Checks& checks) {
+  const std::string wanted = bound_text(bound), requirement = what + " " + wanted;
+  if (version.is_unknown()) return note_unknown(checks, requirement, version.why());
+  return note(checks, version.is_known() && satisfies(version.value(), bound), code,
+              compared(requirement, version.is_known() ? version.value() : "none", version.source(), wanted));
 }
 
 }  // namespace enginehost::resolve

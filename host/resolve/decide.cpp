@@ -23,7 +23,7 @@ struct Weighed {
   Candidate candidate;
   Rank rank;
   Stage stage = Stage::tried;
-  std::string_view refusal;  // the code of its first "no"; a literal or the catalog's
+  std::string refusal;  // the code of its first "no"
 };
 
 // Returns the record that applies to the build: same id, same artifacts, same loading settings. A build
@@ -78,31 +78,91 @@ bool is_beyond_reach(std::string_view code, const Machine& machine) {
   return false;
 }
 
-Weighed weigh(const std::shared_ptr<const Build>& build, const std::shared_ptr<const Question>& question,
-              const history::History& history, std::int64_t now) {
+// Returns 1208 for "12.8", and 602 for ">=6.2".
+int number_of(std::string_view version) {
+  const std::size_t begin = version.find_first_of("0123456789");
+  if (begin == std::string_view::npos) return 0;
+  int parts[2] = {0, 0};
+  std::size_t part = 0;
+  for (const char c : version.substr(begin)) {
+    if (c == '.' && part == 0)
+      part = 1;
+    else if (c >= '0' && c <= '9' && parts[part] < 100)
+      parts[part] = parts[part] * 10 + (c - '0');
+    else
+      break;
+  }
+  return parts[0] * 100 + parts[1];
+}
+
+Rank rank_of(const Candidate& candidate, const Question& question, const CudaChecked& cuda) {
+  const Build& build = *candidate.build;
+  Rank rank;
+  const Request& request = question.request;
+  const std::string_view device = main_device(build);
+  rank.not_forced = request.force.empty() || request.force != build.id;
+  rank.unnamed_prerelease = is_prerelease(build.version) && !question.version.names_prerelease();
+  rank.flavor_not_requested = !request.flavor.empty() && request.flavor != build.flavor;
+  for (const std::string& wanted : question.devices) {
+    const std::string_view kind = std::string_view(wanted).substr(0, wanted.find(':'));
+    if (kind == device || (kind == "gpu" && device != "cpu")) break;
+    ++rank.device_place;
+  }
+  for (const Check& check : candidate.checks)
+    if (check.result == Answer::unknown)
+      (check.left_to_preflight ? rank.library_not_looked_for : rank.has_unknown) = 1;
+  rank.is_cpu = device == "cpu";
+  rank.unserved = cuda.unserved;
+  rank.by_minor_version = cuda.fit == CudaFit::minor_version;
+  rank.priority = -build.priority;
+  if (build.requires_.cuda)
+    rank.toolkit = -number_of(build.requires_.cuda->toolkit);
+  else if (build.requires_.rocm)
+    rank.toolkit = -number_of(build.requires_.rocm->version);
+  rank.not_completed = !build.in_place;
+  rank.not_proven = !candidate.proven;
+  return rank;
+}
+
+Weighed weigh(const std::shared_ptr<const Build>& build, const Question& question,
+              const history::History& history) {
   Weighed weighed;
-  weighed.candidate = Candidate(build, question);
   Candidate& candidate = weighed.candidate;
-  CheckFindings findings(CheckFindings::Detail::answers);
-  const Held held = hold(*build, *question, findings);
-  const Record* record = held.asked_for ? record_of(*build, history) : nullptr;
+  Checks& checks = candidate.checks;
+  CudaChecked cuda;
+  candidate.build = build;
+  candidate.asked_for = check_request(*build, question, checks);
+  const Record* record = nullptr;
+  if (candidate.asked_for) {
+    const std::size_t of_request = checks.size();
+    check_system(*build, question.machine.platform, checks);
+    check_cuda_target(*build, question.machine.platform, checks);
+    cuda = check_cuda(*build, question, checks);
+    if (!build->id.empty() && build->id == question.request.force)
+      for (std::size_t i = of_request; i < checks.size(); ++i)
+        if (checks[i].result == Answer::no) candidate.forced = checks[i].overridden = true;
+    check_device(*build, question, checks);
+    check_availability(*build, question, checks);
+    record = record_of(*build, history);
+  }
   candidate.proven = record != nullptr && record->state == State::proven;
-  weighed.rank = rank_of(*build, *question, findings, held.cuda, candidate.proven);
-  weighed.refusal = findings.refusal();
-  candidate.forced = findings.has_overridden();
-  if (!held.asked_for) {
+  weighed.rank = rank_of(candidate, question, cuda);
+  const Check* const check = decisive_check(candidate);
+  if (check != nullptr && check->result == Answer::no) weighed.refusal = check->code;
+  if (!candidate.asked_for) {
     candidate.verdict = Verdict::rejected;
     weighed.stage = Stage::not_asked_for;
-  } else if (findings.refused()) {
+  } else if (!weighed.refusal.empty()) {
     // An unfit build is reported as unfit even if it is unavailable, so that nobody fetches it for nothing.
-    const std::string_view code = findings.refusal();
+    const std::string_view code = weighed.refusal;
     const bool only_unavailable = is_availability(code) || (build->in_place && build->in_place->problem);
     candidate.verdict = only_unavailable ? Verdict::unavailable : Verdict::rejected;
     if (only_unavailable)
       weighed.stage = is_offered(code) ? Stage::unavailable : Stage::not_offered;
     else
-      weighed.stage = is_beyond_reach(code, question->machine) ? Stage::beyond_reach : Stage::unfit;
-  } else if (record != nullptr && is_quarantined(*record, now) && question->request.force != build->id) {
+      weighed.stage = is_beyond_reach(code, question.machine) ? Stage::beyond_reach : Stage::unfit;
+  } else if (record != nullptr && is_quarantined(*record, question.now) &&
+             question.request.force != build->id) {
     candidate.turn_down(record->state == State::disabled ? Verdict::disabled : Verdict::quarantined,
                         set_aside(*build, *record));
     weighed.stage = Stage::set_aside;
@@ -110,24 +170,16 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const std::shared_ptr<c
   return weighed;
 }
 
-// Fills in Rank::version_place, newest first. Builds of one version are adjacent in most manifests.
+// Fills in Rank::version_place, newest first.
 void order_versions(std::vector<Weighed>& weighed) {
   const auto is_newer = [](std::string_view left, std::string_view right) {
     return compare_versions(left, right) > 0;
   };
   std::map<std::string_view, int, decltype(is_newer)> places(is_newer);
-  std::string_view last;
-  for (const Weighed& one : weighed)
-    if (const std::string& version = one.candidate.build->version; version != last)
-      places.emplace(last = version, 0);
+  for (const Weighed& one : weighed) places.emplace(one.candidate.build->version, 0);
   int place = 0;
   for (auto& [version, at] : places) at = place++;
-  last = {};
-  for (Weighed& one : weighed) {
-    if (const std::string& version = one.candidate.build->version; last.data() == nullptr || version != last)
-      place = places.at(last = version);
-    one.rank.version_place = place;
-  }
+  for (Weighed& one : weighed) one.rank.version_place = places.at(one.candidate.build->version);
 }
 
 // Returns the rank that the build would have if it fitted: without proofs, doubts and force.
@@ -212,9 +264,9 @@ Diagnosis nothing_fits(const Plan& plan, const std::vector<Weighed*>& sorted) {
   // The nearest few are enough to see why; --explain shows all.
   for (std::size_t i = 0; i < std::min<std::size_t>(plan.candidates.size(), 5); ++i) {
     const Candidate& candidate = plan.candidates[i];
-    const std::optional<Check> check = decisive_check(candidate);
-    if (!check) continue;
-    const std::string reason = "needs " + check->requirement + ", found " + check->observed;
+    const Check* const check = decisive_check(candidate);
+    if (check == nullptr) continue;
+    const std::string reason = needs_and_found(*check);
     if (i == 0) {
       diagnosis.with("build", candidate.build->id, "repositories").with("reason", reason, check->source);
       diagnosis.with("first_code", check->code, check->source);
@@ -248,8 +300,8 @@ std::optional<Diagnosis> forced_in_vain(const manifest::Catalog& catalog, const 
     known.push_back(candidate.build->id);
     if (candidate.build->id != force) continue;
     if (candidate.rank != 0) return std::nullopt;
-    if (const std::optional<Check> check = decisive_check(candidate))
-      diagnosis.with("reason", "needs " + check->requirement + ", found " + check->observed, check->source);
+    if (const Check* const check = decisive_check(candidate))
+      diagnosis.with("reason", needs_and_found(*check), check->source);
     return diagnosis;
   }
   if (std::any_of(catalog.builds.begin(), catalog.builds.end(),
@@ -261,37 +313,34 @@ std::optional<Diagnosis> forced_in_vain(const manifest::Catalog& catalog, const 
 
 }  // namespace
 
-std::vector<Check> Candidate::checks() const {
-  if (!question_) return {};
-  CheckFindings findings(CheckFindings::Detail::texts);
-  hold(*build, *question_, findings);
-  return findings.take_checks();
-}
-
 std::optional<Diagnosis> Candidate::diagnosis() const {
-  if (turned_down_) return *turned_down_;
-  if (!question_ || (verdict != Verdict::rejected && verdict != Verdict::unavailable)) return std::nullopt;
-  CheckFindings findings(CheckFindings::Detail::texts);
-  if (!hold(*build, *question_, findings).asked_for) return std::nullopt;
-  const std::vector<Check> checks = findings.take_checks();
-  const Check* refusal = decisive_check(checks);
-  return refusal != nullptr ? std::optional(diagnosis_of(*build, *refusal)) : std::nullopt;
+  if (turned_down) return turned_down;
+  const Check* const check = decisive_check(*this);
+  if (!asked_for || check == nullptr || check->result != Answer::no) return std::nullopt;
+  Diagnosis diagnosis = diagnose(check->code).with("build", build->id, "catalog");
+  diagnosis.with("engine", build->engine, "catalog");
+  diagnosis.with("requirement", check->requirement, "manifest")
+      .with("observed", check->observed, check->source);
+  diagnosis.evidence.insert(diagnosis.evidence.end(), check->evidence.begin(), check->evidence.end());
+  if (diagnosis.value("required").empty()) diagnosis.with("required", check->requirement, "manifest");
+  if (diagnosis.value("found").empty()) diagnosis.with("found", check->observed, check->source);
+  return diagnosis;
 }
 
 void Candidate::turn_down(Verdict how, Diagnosis why) {
   verdict = how;
-  turned_down_ = std::make_shared<const Diagnosis>(std::move(why));
+  turned_down = std::move(why);
 }
 
 Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog,
             const history::History& history, const Request& request, std::int64_t now) {
   Plan plan;
   plan.request = request;
-  const auto question = std::make_shared<const Question>(platform, request, now);
+  const Question question(platform, request, now);
   std::vector<Weighed> weighed;
   weighed.reserve(catalog.builds.size());
   for (const auto& build : catalog.builds)
-    if (build->engine == request.engine) weighed.push_back(weigh(build, question, history, now));
+    if (build->engine == request.engine) weighed.push_back(weigh(build, question, history));
   if (weighed.empty()) {
     plan.diagnosis = unknown_engine(catalog, request.engine);
     return plan;

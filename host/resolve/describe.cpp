@@ -20,39 +20,33 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
-std::string reason_of(const Candidate& candidate, const std::vector<Check>& checks) {
-  if (candidate.verdict == Verdict::quarantined || candidate.verdict == Verdict::disabled ||
-      candidate.verdict == Verdict::failed) {
-    const std::optional<Diagnosis> diagnosis = candidate.diagnosis();
-    if (!diagnosis) return {};
-    const std::string_view reason = diagnosis->value("reason");
-    const std::string& cause = diagnosis->cause.empty() ? diagnosis->title : diagnosis->cause;
-    return printable_line(diagnosis->code + " " + (reason.empty() ? cause : std::string(reason)));
+std::string reason_of(const Candidate& candidate) {
+  if (candidate.turned_down && candidate.verdict != Verdict::chosen) {
+    const Diagnosis& diagnosis = *candidate.turned_down;
+    const std::string_view reason = diagnosis.value("reason");
+    const std::string& cause = diagnosis.cause.empty() ? diagnosis.title : diagnosis.cause;
+    return printable_line(diagnosis.code + " " + (reason.empty() ? cause : std::string(reason)));
   }
-  const Check* check = decisive_check(checks);
+  const Check* check = decisive_check(candidate);
   const std::string early = candidate.behind_releases ? "a prerelease; name it to get it" : "";
-  if (candidate.forced) {
-    const auto overridden =
-        std::find_if(checks.begin(), checks.end(), [](const Check& one) { return one.overridden; });
-    if (candidate.rank != 0 && overridden != checks.end())
-      return "forced, although it needs " + overridden->requirement + ", found " + overridden->observed;
-  }
+  const auto overridden = std::ranges::find_if(candidate.checks, &Check::overridden);
+  if (candidate.rank != 0 && overridden != candidate.checks.end())
+    return "forced, although it " + needs_and_found(*overridden);
   if (check == nullptr) return !early.empty() ? early : candidate.proven ? "proven here" : "";
   if (check->result == Answer::unknown)
     return (early.empty() ? "" : early + "; ") + "unknown: " + check->requirement + " (" + check->source +
            ")";
   if (check->code == "EH-S12" && !check->evidence.empty())
     return printable_line(check->code + " " + check->evidence.front().value);
-  return check->code + " needs " + check->requirement + ", found " + check->observed;
+  return check->code + " " + needs_and_found(*check);
 }
 
 // Texts of a manifest are untrusted. Each must stay in its own table cell.
-std::vector<Check> printable_checks(const Candidate& candidate) {
-  std::vector<Check> checks = candidate.checks();
-  for (Check& check : checks)
+Candidate printable_candidate(Candidate candidate) {
+  for (Check& check : candidate.checks)
     for (std::string* text : {&check.requirement, &check.observed, &check.source})
       *text = printable_line(*text);
-  return checks;
+  return candidate;
 }
 
 void describe_checks(const std::vector<Check>& checks, std::string& text) {
@@ -76,9 +70,13 @@ const char* name_of(Verdict verdict) {
   return names[static_cast<std::size_t>(verdict)];
 }
 
-const Check* decisive_check(const std::vector<Check>& checks) {
+const char* name_of(Answer answer) {
+  return answer == Answer::yes ? "yes" : answer == Answer::no ? "no" : "unknown";
+}
+
+const Check* decisive_check(const Candidate& candidate) {
   const Check *unknown = nullptr, *left_to_preflight = nullptr;
-  for (const Check& check : checks) {
+  for (const Check& check : candidate.checks) {
     if (check.result == Answer::no && !check.overridden) return &check;
     if (check.result != Answer::unknown) continue;
     const Check*& first = check.left_to_preflight ? left_to_preflight : unknown;
@@ -87,56 +85,36 @@ const Check* decisive_check(const std::vector<Check>& checks) {
   return unknown != nullptr ? unknown : left_to_preflight;
 }
 
-std::optional<Check> decisive_check(const Candidate& candidate) {
-  const std::vector<Check> checks = candidate.checks();
-  const Check* check = decisive_check(checks);
-  return check != nullptr ? std::optional(*check) : std::nullopt;
-}
-
-Diagnosis diagnosis_of(const manifest::Build& build, const Check& check) {
-  Diagnosis diagnosis = diagnose(check.code).with("build", build.id, "catalog");
-  diagnosis.with("engine", build.engine, "catalog");
-  diagnosis.with("requirement", check.requirement, "manifest").with("observed", check.observed, check.source);
-  for (const Evidence& evidence : check.evidence) diagnosis.evidence.push_back(evidence);
-  if (diagnosis.value("required").empty()) diagnosis.with("required", check.requirement, "manifest");
-  if (diagnosis.value("found").empty()) diagnosis.with("found", check.observed, check.source);
-  return diagnosis;
+std::string needs_and_found(const Check& check) {
+  return "needs " + check.requirement + ", found " + check.observed;
 }
 
 std::string describe_plan(const Plan& plan, bool explain,
                           const std::function<std::string(const Candidate&)>& note) {
   std::size_t build_width = 5, hidden = 0;
-  // Builds for other systems are only counted, unless everything is explained.
-  const auto is_shown = [&](const Candidate& candidate, const std::vector<Check>& checks) {
-    if (explain || candidate.verdict != Verdict::rejected) return true;
-    const Check* check = decisive_check(checks);
-    return check == nullptr || (check->code != "EH-S03" && check->code != "EH-S05");
-  };
-  struct TableRow {
-    const Candidate& candidate;
-    std::vector<Check> checks;
-  };
-  std::vector<TableRow> rows;
+  std::vector<Candidate> rows;
   for (const Candidate& candidate : plan.candidates) {
-    std::vector<Check> checks = printable_checks(candidate);
-    if (!is_shown(candidate, checks)) {
+    // Builds for other systems are only counted, unless everything is explained.
+    const Check* const check = decisive_check(candidate);
+    if (!explain && candidate.verdict == Verdict::rejected && check != nullptr &&
+        (check->code == "EH-S03" || check->code == "EH-S05")) {
       ++hidden;
       continue;
     }
     build_width = std::max(build_width, candidate.build->id.size());
-    rows.push_back({candidate, std::move(checks)});
+    rows.push_back(printable_candidate(candidate));
   }
   std::string text;
   if (!rows.empty())
     text = padded("rank", 6) + padded("build", build_width + 2) + padded("verdict", 13) + "because\n";
-  for (const auto& [candidate, checks] : rows) {
+  for (const Candidate& candidate : rows) {
     std::string line = padded(candidate.rank != 0 ? std::to_string(candidate.rank) : "-", 6) +
                        padded(candidate.build->id, build_width + 2) + padded(name_of(candidate.verdict), 13) +
-                       reason_of(candidate, checks);
+                       reason_of(candidate);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
     if (note && candidate.rank != 0) text += "      " + printable_line(note(candidate)) + "\n";
-    if (explain) describe_checks(checks, text);
+    if (explain) describe_checks(candidate.checks, text);
   }
   if (hidden != 0) text += "and " + pluralize(hidden, "build", "builds") + " for other systems or versions\n";
   return text;
@@ -155,7 +133,7 @@ Json to_json(const Check& check) {
 
 Json to_json(const Candidate& candidate) {
   Json checks = Json::array();
-  for (const Check& check : candidate.checks()) checks.push(to_json(check));
+  for (const Check& check : candidate.checks) checks.push(to_json(check));
   Json json = Json::object();
   json.set("build", candidate.build->id)
       .set("engine", candidate.build->engine)

@@ -1,9 +1,7 @@
 // A plan as text for people and as JSON for scripts, with the same facts.
 #pragma once
 #include <functional>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "base/json.hpp"
 #include "host/resolve/plan.hpp"
@@ -22,12 +20,10 @@ Json to_json(const Check& check);
 Json to_json(const Request& request);
 
 // Returns the check that decided a rejection: the first "no" that is not overridden. Else the first
-// "unknown", and of those one that preflight does not check. Else nothing.
-std::optional<Check> decisive_check(const Candidate& candidate);
-const Check* decisive_check(const std::vector<Check>& checks);  // points into them, or nullptr
+// "unknown", and of those one that preflight does not check. Else nullptr. Points into the candidate.
+const Check* decisive_check(const Candidate& candidate);
 
-// Returns the diagnosis of a build that a check refuses: the check's code and evidence, with "build",
-// "required" and "found".
-Diagnosis diagnosis_of(const manifest::Build& build, const Check& check);
+// Returns "needs glibc >= 2.28, found 2.17".
+std::string needs_and_found(const Check& check);
 
 }  // namespace enginehost::resolve

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "base/printable.hpp"
@@ -60,8 +61,7 @@ std::string reason_of(const Check& check) {
   return "needs " + check.requirement;
 }
 
-// Returns true if the request excludes the build, or nobody should use it.
-bool is_out_of_question(std::string_view code) {
+bool is_excluded(std::string_view code) {
   return code == "EH-S03" || code == "EH-S04" || code == "EH-S05" || code == "EH-S09" || code == "EH-S11" ||
          code == "EH-S26" || code == "EH-M14";
 }
@@ -75,24 +75,36 @@ bool lacks_hardware(const Check& check) {
 
 // Returns the decisive check, except that missing hardware comes first, and the driver comes before
 // libraries: they explain more than a missing library of CUDA. Points into the checks, or nullptr.
-const Check* strongest_refusal(const std::vector<Check>& checks) {
+const Check* strongest_refusal(const Candidate& candidate) {
   const auto refusal = [&](auto matches) -> const Check* {
-    const auto found = std::find_if(checks.begin(), checks.end(), [&](const Check& check) {
-      return check.result == Answer::no && !check.overridden && matches(check);
-    });
-    return found != checks.end() ? &*found : nullptr;
+    for (const Check& check : candidate.checks)
+      if (check.result == Answer::no && !check.overridden && matches(check)) return &check;
+    return nullptr;
   };
-  if (const Check* check = refusal(lacks_hardware)) return check;
-  const Check* decisive = decisive_check(checks);
+  if (const Check* check = refusal([](const Check& one) { return lacks_hardware(one); })) return check;
+  const Check* decisive = decisive_check(candidate);
   if (decisive == nullptr || decisive->code != "EH-L01") return decisive;
   const Check* gpu = refusal([](const Check& check) { return check.code.starts_with("EH-G"); });
   return gpu != nullptr ? gpu : decisive;
 }
 
-std::optional<Check> strongest_refusal(const Candidate& candidate) {
-  const std::vector<Check> checks = candidate.checks();
-  const Check* check = strongest_refusal(checks);
-  return check != nullptr ? std::optional(*check) : std::nullopt;
+// Returns true if the request excludes the build, or nobody should use it.
+bool is_out_of_question(const Candidate& candidate) {
+  const Check* const check = strongest_refusal(candidate);
+  return check != nullptr && is_excluded(check->code);
+}
+
+bool lacks_hardware(const Candidate& candidate) {
+  const Check* const check = strongest_refusal(candidate);
+  return check != nullptr && lacks_hardware(*check);
+}
+
+// Keeps the candidate if it would be preferred to the best so far. Those for hardware that the machine lacks
+// come last.
+void prefer(const Candidate& candidate, const Candidate*& best) {
+  if (best == nullptr ||
+      std::pair(lacks_hardware(candidate), candidate.merit) < std::pair(lacks_hardware(*best), best->merit))
+    best = &candidate;
 }
 
 }  // namespace
@@ -102,7 +114,7 @@ PassedOver why_passed_over(const Candidate& candidate) {
   found.candidate = &candidate;
   if (candidate.verdict == Verdict::quarantined || candidate.verdict == Verdict::disabled ||
       candidate.verdict == Verdict::failed) {
-    const std::optional<Diagnosis> diagnosis = candidate.diagnosis();
+    const std::optional<Diagnosis>& diagnosis = candidate.turned_down;
     if (diagnosis) found.code = diagnosis->code;
     found.reason = name_of(candidate.verdict);
     std::string cause(diagnosis ? diagnosis->value("first_code") : "");
@@ -110,12 +122,11 @@ PassedOver why_passed_over(const Candidate& candidate) {
     if (!cause.empty()) found.reason += " (" + cause + ")";
     return found;
   }
-  const std::vector<Check> checks = candidate.checks();
-  const Check* check = strongest_refusal(checks);
+  const Check* check = strongest_refusal(candidate);
   if (check == nullptr || (check->result == Answer::unknown && !candidate.uncertain)) {
     // It fits, and is not the first choice.
     std::vector<std::string> unserved;
-    for (const Check& one : checks)
+    for (const Check& one : candidate.checks)
       if (const std::string cards = values_of(one, "unserved"); !cards.empty()) unserved.push_back(cards);
     if (!unserved.empty()) found.reason = "no code for compute " + join(unserved, ", ");
     if (candidate.behind_releases) found.reason = "a prerelease; name it to get it";
@@ -128,33 +139,23 @@ PassedOver why_passed_over(const Candidate& candidate) {
 }
 
 std::optional<PassedOver> better_build(const Plan& plan) {
-  const auto chosen = std::find_if(plan.candidates.begin(), plan.candidates.end(),
-                                   [](const Candidate& one) { return one.verdict == Verdict::chosen; });
+  const auto chosen = std::ranges::find(plan.candidates, Verdict::chosen, &Candidate::verdict);
   if (chosen == plan.candidates.end()) return std::nullopt;
-  const Candidate *best = nullptr, *best_elsewhere = nullptr;
-  for (const Candidate& candidate : plan.candidates) {
-    if (candidate.merit >= chosen->merit) continue;
-    const std::optional<Check> check = strongest_refusal(candidate);
-    if (check && is_out_of_question(check->code)) continue;
-    // It fits here too, and something that needs no explanation ranks it lower.
-    if (why_passed_over(candidate).reason.empty()) continue;
-    const Candidate*& place = check && lacks_hardware(*check) ? best_elsewhere : best;
-    if (place == nullptr || candidate.merit < place->merit) place = &candidate;
-  }
-  if (best == nullptr) best = best_elsewhere;
+  const Candidate* best = nullptr;
+  // One that fits here too is ranked lower by something that needs no explanation.
+  for (const Candidate& candidate : plan.candidates)
+    if (candidate.merit < chosen->merit && !is_out_of_question(candidate) &&
+        !why_passed_over(candidate).reason.empty())
+      prefer(candidate, best);
   return best != nullptr ? std::optional(why_passed_over(*best)) : std::nullopt;
 }
 
 std::optional<PassedOver> nearest_build(const Plan& plan) {
   if (plan.candidates.empty()) return std::nullopt;
-  const Candidate* best = &plan.candidates.front();
-  for (const Candidate& candidate : plan.candidates) {
-    const std::optional<Check> check = strongest_refusal(candidate);
-    if (check && (lacks_hardware(*check) || is_out_of_question(check->code))) continue;
-    best = &candidate;
-    break;
-  }
-  PassedOver nearest = why_passed_over(*best);
+  const auto fitting = std::ranges::find_if(plan.candidates, [](const Candidate& candidate) {
+    return !lacks_hardware(candidate) && !is_out_of_question(candidate);
+  });
+  PassedOver nearest = why_passed_over(fitting != plan.candidates.end() ? *fitting : plan.candidates.front());
   const manifest::Build& build = *nearest.candidate->build;
   const std::string name = printable_line(build.version + " " + build.flavor);
   if (nearest.code == "EH-S12") nearest.reason = name + ": " + nearest.reason;
@@ -163,27 +164,16 @@ std::optional<PassedOver> nearest_build(const Plan& plan) {
 }
 
 std::vector<PassedOver> newer_passed_over(const Plan& plan, const Candidate& taken) {
-  struct Newer {
-    const Candidate *best = nullptr, *best_elsewhere = nullptr;
+  const auto is_newer = [](const std::string& left, const std::string& right) {
+    return compare_versions(left, right) > 0;
   };
-  struct NewestFirst {
-    bool operator()(const std::string& left, const std::string& right) const {
-      return compare_versions(left, right) > 0;
-    }
-  };
-  std::map<std::string, Newer, NewestFirst> versions;
-  for (const Candidate& candidate : plan.candidates) {
-    const std::string& version = candidate.build->version;
-    if (compare_versions(version, taken.build->version) <= 0) continue;
-    const std::optional<Check> check = strongest_refusal(candidate);
-    if (check && is_out_of_question(check->code)) continue;
-    Newer& newer = versions[version];
-    const Candidate*& place = check && lacks_hardware(*check) ? newer.best_elsewhere : newer.best;
-    if (place == nullptr || candidate.merit < place->merit) place = &candidate;
-  }
+  std::map<std::string, const Candidate*, decltype(is_newer)> versions(is_newer);
+  for (const Candidate& candidate : plan.candidates)
+    if (is_newer(candidate.build->version, taken.build->version) && !is_out_of_question(candidate))
+      prefer(candidate, versions[candidate.build->version]);
   std::vector<PassedOver> found;
-  for (const auto& [version, newer] : versions) {
-    found.push_back(why_passed_over(newer.best != nullptr ? *newer.best : *newer.best_elsewhere));
+  for (const auto& [version, best] : versions) {
+    found.push_back(why_passed_over(*best));
     PassedOver& last = found.back();
     if (!last.reason.empty() || last.candidate->rank == 0) continue;
     const bool only_processor =

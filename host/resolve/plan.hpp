@@ -72,38 +72,27 @@ struct Rank {
   auto operator<=>(const Rank&) const = default;
 };
 
-struct Question;  // the inputs that the builds were checked against
-
-// A build with its evaluation. Its texts are created on demand from the machine and the request, because only
-// few of hundreds of candidates are displayed. A plain value; any thread.
-class Candidate {
- public:
-  Candidate() = default;
-  Candidate(std::shared_ptr<const manifest::Build> weighed, std::shared_ptr<const Question> against)
-      : build(std::move(weighed)), question_(std::move(against)) {}
-
+// A build with its evaluation.
+struct Candidate {
   std::shared_ptr<const manifest::Build> build;
-  int rank = 0;         // 1 is tried first; 0: not tried
-  bool proven = false;  // probed and loaded here before, with the same artifacts
+  int rank = 0;               // 1 is tried first; 0: not tried
+  bool proven = false;        // probed and loaded here before, with the same artifacts
+  bool asked_for = false;     // for this system, and of the requested version and flavor
+  std::vector<Check> checks;  // every requirement with its observation, in the order of the checks
   Verdict verdict = Verdict::fits;
   // A prerelease that the request does not name, ranked behind a released version that fits.
   bool behind_releases = false;
   bool uncertain = false;  // a requirement is unknown; those that preflight checks do not count
-  // The build is tried only because the request forces it: checks() has refusals that are overridden.
+  // The build is tried only because the request forces it: `checks` has refusals that are overridden.
   bool forced = false;
   Rank merit;  // that it would have if all builds fitted, without proofs, doubts and force
+  std::optional<Diagnosis> turned_down;  // why it is quarantined or disabled, or how it failed
 
-  // Returns every requirement with its observation, in the order of the checks.
-  std::vector<Check> checks() const;
   // Returns why it is not tried, or how it failed. Returns nothing if a check says everything: builds for
   // other systems, versions and flavors.
   std::optional<Diagnosis> diagnosis() const;
   // Sets the verdict (quarantined, disabled, failed) and its reason.
   void turn_down(Verdict how, Diagnosis why);
-
- private:
-  std::shared_ptr<const Question> question_;
-  std::shared_ptr<const Diagnosis> turned_down_;
 };
 
 struct Plan {

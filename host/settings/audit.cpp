@@ -103,27 +103,26 @@ std::string padded(std::int64_t number) {
 
 }  // namespace
 
-AuditLog::AuditLog(const fs::path& state_folder, std::uint64_t rotate_bytes)
-    : folder_(state_folder.empty() ? fs::path() : state_folder / "audit"), rotate_bytes_(rotate_bytes) {}
-
-Result<void> AuditLog::add(std::string_view event, const Json& facts) const {
-  if (folder_.empty()) return {};
-  TRY(make_folders(folder_));
+Result<void> add_event(const fs::path& state_folder, std::uint64_t rotate_bytes, std::string_view event,
+                       const Json& facts) {
+  if (state_folder.empty()) return {};
+  const fs::path folder = state_folder / "audit";
+  TRY(make_folders(folder));
   cache::WaitOptions wait;
   wait.patience = lock_patience;
   const User person = User::of_this_process();
   TRY_ASSIGN(const cache::FileLock lock,
-             cache::FileLock::exclusive(folder_ / "lock", person.application, wait));
-  const fs::path current = folder_ / "audit.jsonl";
-  TRY_ASSIGN(const Tail tail, tail_in(folder_, current));
-  if (const auto stamp = stamp_of(current); stamp && stamp->size >= rotate_bytes_) {
+             cache::FileLock::exclusive(folder / "lock", person.application, wait));
+  const fs::path current = folder / "audit.jsonl";
+  TRY_ASSIGN(const Tail tail, tail_in(folder, current));
+  if (const auto stamp = stamp_of(current); stamp && stamp->size >= rotate_bytes) {
     std::error_code error;
-    fs::rename(current, folder_ / ("audit-" + padded(tail.number) + ".jsonl"), error);
+    fs::rename(current, folder / ("audit-" + padded(tail.number) + ".jsonl"), error);
     if (error)
       return fail(diagnose_errno(code_of_write_error(error.value()), error.value())
                       .with("file", path_text(current))
-                      .with("folder", path_text(folder_)));
-    TRY(sync_folder(folder_));
+                      .with("folder", path_text(folder)));
+    TRY(sync_folder(folder));
   }
   Json line = Json::object()
                   .set("format", 1)

@@ -19,20 +19,11 @@
 
 namespace enginehost::settings {
 
-// Writes events to the log; a value. Thread safety: any thread, any number of processes.
-class AuditLog {
- public:
-  // `state_folder` empty: nothing is recorded.
-  AuditLog(const std::filesystem::path& state_folder, std::uint64_t rotate_bytes);
-
-  // `facts`: an object, added in its order. Removes user, password and query from URLs in its texts. Errors:
-  // EH-F15, EH-F16, EH-F17, EH-F18 (another process holds the lock for seconds).
-  Result<void> add(std::string_view event, const Json& facts) const;
-
- private:
-  std::filesystem::path folder_;
-  std::uint64_t rotate_bytes_;
-};
+// Adds an event to the log; an empty `state_folder` records nothing. `facts`: an object, added in its order.
+// Removes user, password and query from URLs in its texts. Any thread, any number of processes. Errors:
+// EH-F15, EH-F16, EH-F17, EH-F18 (another process holds the lock for seconds).
+Result<void> add_event(const std::filesystem::path& state_folder, std::uint64_t rotate_bytes,
+                       std::string_view event, const Json& facts);
 
 struct AuditProblem {
   std::string file, problem;

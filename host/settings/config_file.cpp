@@ -19,11 +19,7 @@ class Members {
       : object_(object), file_(std::move(file)), prefix_(std::move(prefix)) {}
 
   void refuse(std::string_view key, std::string problem) {
-    if (!mistake)
-      mistake = diagnose("EH-P02")
-                    .with("file", file_)
-                    .with("key", prefix_ + std::string(key))
-                    .with("problem", problem);
+    if (!mistake) mistake = unusable("file", file_, prefix_ + std::string(key), problem);
   }
   const Json* find(const char* key) {
     known_.push_back(key);
@@ -205,31 +201,24 @@ Result<ConfigFile> read_config_file(const fs::path& file, bool is_system_file, b
       !exists &&
       (is_transient(error.default_error_condition().value()) ||
        (is_system_file && (error || fs::symlink_status(file, unseen).type() == fs::file_type::symlink))))
-    return fail(
-        diagnose("EH-P02")
-            .with("file", path_text(file))
-            .with("key", "")
-            .with("problem", "it cannot be read: " +
-                                 (error ? error.message() : "it is a link to a file that is not there")));
+    return fail(unusable(
+        "file", path_text(file), "",
+        "it cannot be read: " + (error ? error.message() : "it is a link to a file that is not there")));
   if (!exists && !must_exist) {
     // A folder that may not be entered (a service's home) must not stop the program.
     if (error) config.warnings.push_back(path_text(file) + " cannot be read: " + error.message());
     return config;
   }
   if (!exists)
-    return fail(diagnose("EH-P02")
-                    .with("variable", "ENGINEHOST_CONFIG")
-                    .with("key", "config")
-                    .with("problem", "the file " + path_text(file) + " does not exist"));
+    return fail(unusable("variable", "ENGINEHOST_CONFIG", "config",
+                         "the file " + path_text(file) + " does not exist"));
   TRY_ASSIGN(const std::string text, read_file(file, 1u << 20, "EH-P02"));
   auto parsed = parse_json(text, path_text(file));
   if (!parsed) return fail(std::move(parsed.error().with("place", "configuration")));
   const Json document = std::move(*parsed);
   if (!document.is_object())
-    return fail(diagnose("EH-P02")
-                    .with("file", path_text(file))
-                    .with("key", "")
-                    .with("problem", std::string("expected an object, found ") + document.type_name()));
+    return fail(unusable("file", path_text(file), "",
+                         std::string("expected an object, found ") + document.type_name()));
 
   Members members(document, path_text(file), "");
   members.repositories("repositories", config.layer.repositories);

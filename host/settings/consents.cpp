@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "host/settings/records.hpp"
-
 #ifndef ENGINEHOST_VERSION
 #error "the build passes the version of the project"
 #endif
@@ -47,17 +45,8 @@ std::string_view name_of(ConsentWay way) {
 }
 
 Consent Consent::now(LicenseTerms terms, ConsentWay way) {
-  const User person = User::of_this_process();
-  Consent consent;
-  consent.terms = std::move(terms);
-  consent.user = person.user;
-  consent.uid = person.uid;
-  consent.host = person.host;
-  consent.time = utc_now();
-  consent.how = name_of(way);
-  consent.application = person.application;
-  consent.tool = "enginehost " ENGINEHOST_VERSION;
-  return consent;
+  return {User::of_this_process(), std::move(terms), utc_now(), std::string(name_of(way)),
+          "enginehost " ENGINEHOST_VERSION};
 }
 
 Json to_json(const Consent& consent) {
@@ -96,17 +85,11 @@ Result<Consents> Consents::read(const std::filesystem::path& state_folder,
   return consents;
 }
 
-const Consent* Consents::find(const LicenseTerms& terms, std::uint64_t uid) const {
+const Consent* Consents::find(const LicenseTerms& terms, std::optional<std::uint64_t> uid) const {
   const auto found = std::find_if(all_.rbegin(), all_.rend(), [&](const Consent& consent) {
-    return consent.uid == uid && consent.how != name_of(ConsentWay::policy) &&
+    return (!uid || (consent.uid == *uid && consent.how != name_of(ConsentWay::policy))) &&
            same_text(terms, consent.terms);
   });
-  return found != all_.rend() ? &*found : nullptr;
-}
-
-const Consent* Consents::find(const LicenseTerms& terms) const {
-  const auto found = std::find_if(all_.rbegin(), all_.rend(),
-                                  [&](const Consent& consent) { return same_text(terms, consent.terms); });
   return found != all_.rend() ? &*found : nullptr;
 }
 

@@ -4,12 +4,14 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
 #include "base/result.hpp"
+#include "host/settings/records.hpp"
 
 namespace enginehost::settings {
 
@@ -21,10 +23,9 @@ struct LicenseTerms {
 enum class ConsentWay { terminal, flag, policy, api, command };
 std::string_view name_of(ConsentWay way);  // "terminal", …; command is engine-cache licenses accept
 
-struct Consent {
+struct Consent : User {
   LicenseTerms terms;
-  std::string user, host, time, how, application, tool;
-  std::uint64_t uid = 0;
+  std::string time, how, tool;
 
   // A consent to these terms, given now by the user of this process.
   static Consent now(LicenseTerms terms, ConsentWay way);
@@ -44,12 +45,11 @@ class Consents {
   const std::vector<Consent>& all() const { return all_; }
   int unreadable() const { return unreadable_; }
 
-  // Returns the user's last acceptance of these terms, or nullptr. Another text is another license: the
-  // digests must be equal, or the URLs where the manifest has no digest. Acceptances by policy are valid only
-  // as long as the policy; their records are history.
-  const Consent* find(const LicenseTerms& terms, std::uint64_t uid) const;
-  // The last acceptance of these terms by any user.
-  const Consent* find(const LicenseTerms& terms) const;
+  // Returns the user's last acceptance of these terms, or nullptr. Without `uid` that of any user. Another
+  // text is another license: the digests must be equal, or the URLs where the manifest has no digest.
+  // Acceptances by policy are valid only as long as the policy; their records are history, which only the
+  // search without `uid` finds.
+  const Consent* find(const LicenseTerms& terms, std::optional<std::uint64_t> uid = std::nullopt) const;
 
  private:
   std::vector<Consent> all_;

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/environment.hpp"
 #include "base/files.hpp"
 #include "base/location.hpp"
 #include "base/paths.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "host/settings/layer.hpp"
 #include "host/settings/places.hpp"
@@ -13,10 +15,6 @@ namespace enginehost::settings {
 namespace {
 
 namespace fs = std::filesystem;
-
-Diagnosis unusable(const char* kind, std::string_view name, std::string_view key, std::string_view problem) {
-  return diagnose("EH-P02").with(kind, name).with("key", key).with("problem", problem);
-}
 
 // Returns true for "ftp://x/", "file:///x" and "oci://x": URLs that cannot be a repository and are not meant
 // as folders.
@@ -32,6 +30,21 @@ bool is_other_url(const std::string& location) {
 }
 
 }  // namespace
+
+Diagnosis unusable(const char* kind, std::string_view name, std::string_view key, std::string_view problem) {
+  return diagnose("EH-P02").with(kind, name).with("key", key).with("problem", problem);
+}
+
+Environment common_environment() {
+  Environment result;
+  for (auto& [name, value] : environment_variables())
+    result.variables.emplace(std::move(name), std::move(value));
+  std::error_code error;
+  result.current_folder = fs::current_path(error);
+  result.executable_folder = executable_folder();
+  result.library_folder = library_folder();
+  return result;
+}
 
 const std::string* Environment::find(const std::string& name) const {
   const auto found = variables.find(name);

@@ -41,6 +41,9 @@ Result<Layer> layer_of_environment(const Environment& environment);
 // Reads the flags and completes relative folders.
 Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environment);
 
+// EH-P02: a value cannot be used. `kind`: "file", "variable" or "flag"; `name`: which one.
+Diagnosis unusable(const char* kind, std::string_view name, std::string_view key, std::string_view problem);
+
 // Names the flag or the API member that a value came from: "--repository", "the application
 // (request.repositories)".
 std::string said_by(std::string_view key, bool by_application);

@@ -59,6 +59,9 @@ std::vector<LikelyInstallation> likely_installations(const Environment& environm
 // cannot be determined now.
 bool can_be_written(const std::filesystem::path& folder);
 
+// Returns variables and folders of this process, without those that depend on the system.
+Environment common_environment();
+
 // The rest depends on the system, as default_cache() and user_config_file() do.
 
 // Separates folders in a variable: ':' or ';'.

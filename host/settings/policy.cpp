@@ -7,15 +7,6 @@
 namespace enginehost::settings {
 namespace {
 
-Diagnosis refusal(const Policy& policy, const std::string& key, const std::string& value,
-                  const std::string& what) {
-  return std::move(diagnose("EH-P01")
-                       .with("file", policy.file)
-                       .with("key", "policy." + key)
-                       .with("policy", "policy." + key + " = " + value)
-                       .with("what", what));
-}
-
 struct HostAndPort {
   std::string host, port;
 };
@@ -60,12 +51,17 @@ bool fits(const HostAndPort& host, const std::string& pattern) {
 
 }  // namespace
 
-std::string list_text(const std::vector<std::string>& values) {
-  return values.empty() ? "[]" : join(values, " ");
+Diagnosis refusal(const Policy& policy, const std::string& key, const std::string& value,
+                  const std::string& what) {
+  return diagnose("EH-P01")
+      .with("file", policy.file)
+      .with("key", "policy." + key)
+      .with("policy", "policy." + key + " = " + value)
+      .with("what", what);
 }
 
-std::string rule_text(const std::string& key, const std::vector<std::string>& values) {
-  return "policy." + key + " = " + list_text(values);
+std::string list_text(const std::vector<std::string>& values) {
+  return values.empty() ? "[]" : join(values, " ");
 }
 
 bool lies_in(const std::string& location, const std::optional<std::vector<std::string>>& allowed) {

@@ -13,9 +13,9 @@ namespace enginehost::settings {
 
 // Formats a list of the policy for people; an empty one is "[]".
 std::string list_text(const std::vector<std::string>& values);
-// Formats a rule as the policy writes it, for reports: "policy.allowed_hosts = a.example b.example";
-// "policy.allowed_hosts = []" for an empty list.
-std::string rule_text(const std::string& key, const std::vector<std::string>& values);
+// A refusal by the rule "policy.KEY = VALUE".
+Diagnosis refusal(const Policy& policy, const std::string& key, const std::string& value,
+                  const std::string& what);
 
 // Returns true when there is no list, or the location is in it or lies below an entry:
 // "https://a.example.evil" does not lie below "https://a.example". Nothing lies in an empty list.

@@ -1,8 +1,7 @@
 #include "host/settings/records.hpp"
 
 #include <cerrno>
-#include <chrono>
-#include <cstdio>
+#include <ctime>
 
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
@@ -14,21 +13,6 @@ namespace enginehost::settings {
 namespace {
 
 constexpr std::uint64_t longest_file = std::uint64_t{1} << 30;
-
-// Avoids gmtime(), whose result is shared among threads; its thread-safe variants have another name on each
-// system.
-std::string text_of(std::chrono::sys_seconds time, char between, const char* zone) {
-  using namespace std::chrono;
-  const auto day = floor<days>(time);
-  const year_month_day date{day};
-  const hh_mm_ss clock{time - day};
-  char text[64];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02u%c%02d:%02d:%02d%s", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), between,
-                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-                static_cast<int>(clock.seconds().count()), zone);
-  return text;
-}
 
 Diagnosis not_written(const std::filesystem::path& file, int error) {
   return std::move(diagnose_errno(code_of_write_error(error), error)
@@ -46,13 +30,11 @@ bool ends_in_a_line(int descriptor) {
 
 }  // namespace
 
-std::string utc_now() {
-  using namespace std::chrono;
-  return text_of(floor<seconds>(system_clock::now()), 'T', "Z");
-}
+std::string utc_now() { return text_of_time(std::time(nullptr)); }
 
 std::string utc_text(std::int64_t seconds) {
-  return text_of(std::chrono::sys_seconds(std::chrono::seconds(seconds)), ' ', " UTC");
+  const std::string text = text_of_time(seconds);
+  return text.substr(0, 10) + " " + text.substr(11, 8) + " UTC";
 }
 
 Result<void> check_record_file(const std::filesystem::path& file) {

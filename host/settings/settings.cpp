@@ -52,15 +52,11 @@ class SettingsMerge {
   // Reports that a source below set another value than the effective one.
   void override_value(const std::string& key, const std::string& source, const std::string& said,
                       bool by_caller, bool by_value, const std::string& standing) {
-    const std::string rule = by_value ? "policy." + key : "policy.locked";
     if (by_caller)
-      refuse(diagnose("EH-P01")
-                 .with("file", settings_.policy.file)
-                 .with("key", rule)
-                 .with("policy",
-                       by_value ? rule + " = " + standing : "policy.locked = " + join(locked_keys_, " "))
-                 .with("what", settings_.by_application ? "\"" + said + "\", which " + source + " asks for"
-                                                        : source + " " + said)
+      refuse(refusal(settings_.policy, by_value ? key : "locked",
+                     by_value ? standing : join(locked_keys_, " "),
+                     settings_.by_application ? "\"" + said + "\", which " + source + " asks for"
+                                              : source + " " + said)
                  .with("flag", source));
     else
       settings_.warnings.push_back(source + " sets " + key + " to \"" + said + "\"; the policy of " +
@@ -161,11 +157,9 @@ void add_repositories(Settings& settings, SettingsMerge& merge) {
       }
       if (!lies_in(repository.location, settings.policy.allowed_repositories)) {
         if (layer->is_callers())
-          merge.refuse(diagnose("EH-P01")
-                           .with("file", settings.policy.file)
-                           .with("key", "policy.repositories")
-                           .with("policy", rule_text("repositories", *settings.policy.allowed_repositories))
-                           .with("what", "the repository " + repository.location)
+          merge.refuse(refusal(settings.policy, "repositories",
+                               list_text(*settings.policy.allowed_repositories),
+                               "the repository " + repository.location)
                            .with("flag", repository.source));
         else
           settings.warnings.push_back("the repository " + repository.location + " (" + repository.source +
@@ -210,10 +204,8 @@ void choose_cache(Settings& settings, SettingsMerge& merge, const Environment& e
   // Refuses a path that is not UTF-8, because it becomes text in records, documents and loader messages,
   // where its bytes would change.
   if (const std::string& text = path_text(settings.cache_folder); !is_utf8(text))
-    merge.refuse(diagnose("EH-P02")
-                     .with("variable", settings.find("cache")->source)
-                     .with("key", "cache")
-                     .with("problem", "\"" + printable_line(text) + "\" is not UTF-8"));
+    merge.refuse(unusable("variable", settings.find("cache")->source, "cache",
+                          "\"" + printable_line(text) + "\" is not UTF-8"));
 }
 
 void choose_installations(Settings& settings, SettingsMerge&, const Environment&, bool) {
@@ -351,19 +343,14 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
                              : environment.reads_user_config ? user_config_file(environment)
                                                              : fs::path();
   if (named != nullptr && !user_file.is_absolute())
-    return fail(diagnose("EH-P02")
-                    .with("variable", "ENGINEHOST_CONFIG")
-                    .with("key", "config")
-                    .with("problem", "\"" + *named + "\" is not an absolute path"));
+    return fail(
+        unusable("variable", "ENGINEHOST_CONFIG", "config", "\"" + *named + "\" is not an absolute path"));
   ConfigFile user;
   if (!user_file.empty()) {
     TRY_ASSIGN(user, read_config_file(user_file, false, named != nullptr));
   }
   if (const std::string problem = why_anybody_may_change(environment.system_config); !problem.empty())
-    return fail(diagnose("EH-P02")
-                    .with("file", path_text(environment.system_config))
-                    .with("key", "")
-                    .with("problem", problem));
+    return fail(unusable("file", path_text(environment.system_config), "", problem));
   TRY_ASSIGN(ConfigFile system, read_config_file(environment.system_config, true, false));
 
   Settings settings;
@@ -380,11 +367,10 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   merge.record("config", path_text(user_file), named != nullptr ? "ENGINEHOST_CONFIG" : "default");
   add_repositories(settings, merge);
   for (const Declaration& setting : declarations) choose(setting, settings, merge, environment);
-  if (settings.policy.max_staleness_days)
-    merge.record("policy.max_staleness_days", std::to_string(*settings.policy.max_staleness_days),
-                 settings.policy.file);
-  if (!settings.policy.blocked.empty())
-    merge.record("policy.blocked", join(settings.policy.blocked, " "), settings.policy.file);
+  const Policy& policy = settings.policy;
+  if (policy.max_staleness_days)
+    merge.record("policy.max_staleness_days", std::to_string(*policy.max_staleness_days), policy.file);
+  if (!policy.blocked.empty()) merge.record("policy.blocked", join(policy.blocked, " "), policy.file);
   record_transfer_environment(merge, environment);
 
   for (const AcceptedLicense& license : settings.policy.accepted_licenses)

@@ -124,7 +124,6 @@ void add_decide_benchmarks(const Effort& effort) {
     auto context = world_of(count);
     if (!context) return skipped("the manifest could not be read");
     Comparison comparison;
-    // The texts of every build are made only on request, not during the decision.
     const auto plan = std::make_shared<resolve::Plan>(resolve::decide(
         context->platform, context->catalog, context->history, context->request, 1'800'000'000));
     comparison.sides = {{"decide", timed([=] { return decide(*context, context->catalog); })},

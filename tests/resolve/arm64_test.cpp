@@ -72,7 +72,7 @@ class Arm64 : public testing::Test {
   }
   // The observed value, or the reason why it is unknown, of the check about `what` with the result `result`.
   static std::string observed(const Candidate& candidate, Answer result, const std::string& what) {
-    for (const Check& check : candidate.checks())
+    for (const Check& check : candidate.checks)
       if (check.result == result && check.requirement.find(what) != std::string::npos)
         return result == Answer::unknown ? check.source : check.observed;
     return "no such check";
@@ -153,7 +153,7 @@ TEST_F(Arm64, ARefusalNamesBothKinds) {
   const Plan decided = plan(recorded(orin));
   const Candidate& refused = of(decided, "server-cu128");
   EXPECT_EQ(code_of(decided, "2.8.0-cu128"), "EH-S21");
-  for (const Check& check : refused.checks())
+  for (const Check& check : refused.checks)
     if (check.code == "EH-S21") {
       ASSERT_EQ(check.evidence.size(), 2u);
       EXPECT_EQ(check.evidence[0].value, "an arm64 server (CUDA for sbsa-linux)");

@@ -105,9 +105,9 @@ TEST(CasesTest, Case24HiddenDevicesAreReportedAsHidden) {
     const Plan plan = plan_for(with_visible(machine, value));
     EXPECT_EQ(chosen(plan), "2.8.0-cpu") << value;
     const Candidate* hidden = find(plan, "2.8.0-cu126");
-    EXPECT_EQ(hidden->checks().at(4).requirement, "NVIDIA driver for CUDA 12.6");
-    EXPECT_EQ(hidden->checks().at(4).result, Answer::yes)
-        << "the driver is there: " << hidden->checks().at(4).requirement;
+    EXPECT_EQ(hidden->checks.at(4).requirement, "NVIDIA driver for CUDA 12.6");
+    EXPECT_EQ(hidden->checks.at(4).result, Answer::yes)
+        << "the driver is there: " << hidden->checks.at(4).requirement;
     ASSERT_TRUE(hidden->diagnosis());
     EXPECT_EQ(hidden->diagnosis()->code, "EH-G07") << value;
     EXPECT_EQ(hidden->diagnosis()->value("visible_devices"), value);

@@ -161,7 +161,7 @@ inline const Candidate* find(const Plan& plan, const std::string& name, const st
 inline std::string code_of(const Plan& plan, const std::string& name, const std::string& os = "linux") {
   const Candidate* candidate = find(plan, name, os);
   if (candidate == nullptr) return "not there";
-  for (const Check& check : candidate->checks())
+  for (const Check& check : candidate->checks)
     if (check.result == Answer::no) return check.code;
   return "";
 }

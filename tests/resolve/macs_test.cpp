@@ -14,7 +14,7 @@ const Check* refusal_of(const Plan& plan, const std::string& build) {
   const Candidate* candidate = find(plan, build, "macos");
   if (candidate == nullptr) return nullptr;
   static std::vector<Check> checks;
-  checks = candidate->checks();
+  checks = candidate->checks;
   for (const Check& check : checks)
     if (check.result == Answer::no) return &check;
   return nullptr;

@@ -104,7 +104,7 @@ TEST_P(Properties, HoldForEveryMachineAndRequest) {
   int expected_rank = 0;
   bool ranked_part = true, unknown_seen = false;
   for (const Candidate& candidate : plan.candidates) {
-    const std::vector<Check> checks = candidate.checks();
+    const std::vector<Check> checks = candidate.checks;
     const bool any_no = std::any_of(checks.begin(), checks.end(), [](const Check& check) {
       return check.result == Answer::no && !check.overridden;
     });
@@ -127,12 +127,12 @@ TEST_P(Properties, HoldForEveryMachineAndRequest) {
       EXPECT_FALSE(unknown_seen && !any_unknown) << candidate.build->id;
       unknown_seen = unknown_seen || any_unknown;
     }
-    for (const Check& check : candidate.checks()) EXPECT_TRUE(check.code.empty() || check.overridden);
+    for (const Check& check : candidate.checks) EXPECT_TRUE(check.code.empty() || check.overridden);
     EXPECT_TRUE(!candidate.forced || candidate.build->id == request.force);
   }
   EXPECT_EQ(plan.diagnosis.has_value(), expected_rank == 0);
   for (const Candidate& candidate : plan.candidates)
-    for (const Check& check : candidate.checks())
+    for (const Check& check : candidate.checks)
       EXPECT_EQ(check.result == Answer::no, !check.code.empty()) << check.requirement;
   // Verdicts come from answers alone and texts are made afterwards: both must have the same refusal.
   for (const Candidate& candidate : plan.candidates) {

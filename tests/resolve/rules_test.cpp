@@ -1,8 +1,8 @@
 // The rules one by one: request, ranking, history, offline, unknown facts.
 #include <gmock/gmock.h>
 
+#include "host/resolve/cuda.hpp"
 #include "host/resolve/describe.hpp"
-#include "host/resolve/nvidia_rules.hpp"
 #include "tests/resolve/machines.hpp"
 
 namespace enginehost::resolve {
@@ -85,7 +85,7 @@ TEST(RequestTest, ASingleDeviceIsRequiredAndAListIsAPreference) {
   EXPECT_EQ(chosen(plan), "2.8.0-cpu");
   EXPECT_TRUE(plan.fallback);
   std::string observed;
-  for (const Check& check : plan.candidates[0].checks())
+  for (const Check& check : plan.candidates[0].checks)
     if (check.requirement.starts_with("device ")) observed = check.observed;
   EXPECT_EQ(observed, "cpu; not cuda:0: flavor cpu has no cuda");
   request.device = "cuda:1";
@@ -409,7 +409,7 @@ TEST(DescribeTest, ACandidateKeepsItsReasonsAfterMachineAndCatalog) {
     Plan plan = decide(*machine, *offered, {}, request_for(), now);
     kept = *find(plan, "2.8.0-cu128");
   }
-  const std::vector<Check> checks = kept->checks();
+  const std::vector<Check> checks = kept->checks;
   ASSERT_GE(checks.size(), 5u);
   EXPECT_EQ(checks[0].observed, "linux x86_64");
   EXPECT_EQ(checks[4].observed, "driver 535.104.05 (CUDA 12.2), by minor-version compatibility");
@@ -423,7 +423,7 @@ TEST(DescribeTest, ARejectedCandidateHasItsReason) {
   EXPECT_EQ(first.verdict, Verdict::failed);
   EXPECT_EQ(first.diagnosis()->code, "EH-L01");
   EXPECT_THAT(describe_plan(plan, false), HasSubstr("failed       EH-L01"));
-  EXPECT_EQ(Candidate().checks().size(), 0u);
+  EXPECT_EQ(Candidate().checks.size(), 0u);
 }
 
 TEST(DescribeTest, BuildsThatAreOnlyCountedMakeNoTable) {

@@ -7,8 +7,8 @@
 
 #include "base/files.hpp"
 #include "host/manifest/repository.hpp"
+#include "host/resolve/cuda.hpp"
 #include "host/resolve/describe.hpp"
-#include "host/resolve/nvidia_rules.hpp"
 #include "host/resolve/passed_over.hpp"
 #include "host/resolve/plan.hpp"
 #include "tests/support/paths.hpp"
@@ -292,7 +292,7 @@ TEST(ShippedDecisions, ForceOpensWhatTheMachineRejects) {
   EXPECT_TRUE(forced.forced);
   EXPECT_TRUE(to_json(forced)["forced"].as_bool());
   std::vector<std::string> overridden;
-  for (const Check& check : forced.checks())
+  for (const Check& check : forced.checks)
     if (check.overridden) overridden.push_back(check.code);
   EXPECT_THAT(overridden, ElementsAre("EH-G03"));
   EXPECT_THAT(describe_plan(plan, false), HasSubstr("chosen       forced, although it needs NVIDIA driver"));

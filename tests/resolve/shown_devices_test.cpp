@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "host/platform/parts.hpp"
-#include "host/resolve/nvidia_rules.hpp"
+#include "host/resolve/cuda.hpp"
 #include "tests/resolve/machines.hpp"
 
 namespace enginehost::resolve {

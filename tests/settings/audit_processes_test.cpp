@@ -17,7 +17,7 @@ class AuditOfMany : public SettingsTest {
  protected:
   std::filesystem::path state() const { return root_ / "state"; }
   void add(const std::string& event) {
-    const auto added = AuditLog(state(), 1u << 20).add(event, Json::object());
+    const auto added = add_event(state(), 1u << 20, event, Json::object());
     ASSERT_TRUE(added) << added.error().code;
   }
 };
@@ -29,7 +29,7 @@ TEST_F(AuditOfMany, ManyProcessesAndThreadsWriteOneChain) {
     if (child == 0) {
       bool good = true;
       for (int k = 0; k < 10; ++k)
-        good = AuditLog(state(), 4096).add("install", Json::object()).has_value() && good;
+        good = add_event(state(), 4096, "install", Json::object()).has_value() && good;
       ::_exit(good ? 0 : 1);
     }
     children.push_back(child);
@@ -48,13 +48,12 @@ TEST_F(AuditOfMany, ManyProcessesAndThreadsWriteOneChain) {
 
 // Applications write the log too, and SIGXFSZ would end them.
 TEST_F(SettingsTest, ALineBeyondTheFileSizeLimitIsAFailureAndNoSignal) {
-  const AuditLog log(root_, 0);
-  ASSERT_TRUE(log.add("one", Json::object()));
+  ASSERT_TRUE(add_event(root_, 0, "one", Json::object()));
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit small = {64, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const auto added = log.add("two", Json::object());
+  const auto added = add_event(root_, 0, "two", Json::object());
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_FALSE(added);
   EXPECT_EQ(added.error().code, "EH-F17");

@@ -21,7 +21,7 @@ class Audit : public SettingsTest {
   std::filesystem::path state() const { return root_ / "state"; }
   std::filesystem::path file() const { return state() / "audit/audit.jsonl"; }
   void add(const std::string& event, const Json& facts = Json::object(), std::uint64_t rotate = 1u << 20) {
-    const auto added = AuditLog(state(), rotate).add(event, facts);
+    const auto added = add_event(state(), rotate, event, facts);
     ASSERT_TRUE(added) << added.error().code;
   }
   std::vector<std::string> lines() const { return *read_lines(file()); }
@@ -131,7 +131,7 @@ TEST_F(Audit, ALongLogIsRotatedAndTheChainContinues) {
 }
 
 TEST_F(Audit, WithoutAFolderNothingIsWrittenAndNothingFails) {
-  EXPECT_TRUE(AuditLog({}, 4096).add("install", Json::object()));
+  EXPECT_TRUE(add_event({}, 4096, "install", Json::object()));
   EXPECT_EQ(check_audit({})->events, 0);
   EXPECT_EQ(report().events, 0);
 }

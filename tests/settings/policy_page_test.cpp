@@ -55,9 +55,11 @@ TEST_F(PolicyPage, ItsConsentHasTheMembersThatAreWritten) {
 }
 
 TEST_F(PolicyPage, ItsEventHasAllMembersAndItsScriptFollowsTheChain) {
-  const AuditLog log(root_ / "state", 1u << 20);
-  ASSERT_TRUE(log.add("install", Json::object().set("build", "b").set("digest", "d").set("repaired", false)));
-  ASSERT_TRUE(log.add("remove", Json::object().set("build", "b \"quoted\" \\ ü").set("freed", 1)));
+  const auto add = [&](const char* event, const Json& facts) {
+    return add_event(root_ / "state", 1u << 20, event, facts);
+  };
+  ASSERT_TRUE(add("install", Json::object().set("build", "b").set("digest", "d").set("repaired", false)));
+  ASSERT_TRUE(add("remove", Json::object().set("build", "b \"quoted\" \\ ü").set("freed", 1)));
   const auto file = root_ / "state/audit/audit.jsonl";
   std::string text = *read_file(file);
   const Json written = *parse_json(text.substr(0, text.find('\n')), "log"),

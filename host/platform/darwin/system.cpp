@@ -4,17 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
 
-#include "base/file_calls.hpp"
-#include "base/file_system.hpp"
 #include "base/paths.hpp"
 #include "base/process.hpp"
-#include "base/system_errors.hpp"
 #include "base/text.hpp"
 #include "host/linker/dyld.hpp"
 #include "host/platform/parts.hpp"
@@ -153,22 +149,6 @@ Fact<Memory> detect_memory(const Root&) {
         (std::uint64_t{pages.free_count} + pages.inactive_count + pages.purgeable_count) * page;
   ::mach_port_deallocate(mach_task_self(), host);
   return Fact<Memory>::known(memory, "sysctl hw.memsize, host_statistics64");
-}
-
-Fact<Disk> detect_disk(const std::filesystem::path& cache_folder) {
-  if (cache_folder.empty()) return Fact<Disk>::unknown("no cache folder was named");
-  std::filesystem::path folder = cache_folder;
-  calls::Status status{};
-  // The cache may not exist yet; it will lie on the disk of its nearest existing parent.
-  while (calls::stat(folder, &status) != 0) {
-    if (errno != ENOENT || !folder.has_relative_path())
-      return Fact<Disk>::unknown("stat of " + path_text(folder) + ": " + error_text(errno));
-    folder = folder.parent_path();
-  }
-  const auto space = space_below(folder);
-  if (!space) return Fact<Disk>::unknown("statfs of " + path_text(folder) + ": " + error_text(errno));
-  return Fact<Disk>::known({path_text(cache_folder), space->total, space->free, forbids_execution(folder)},
-                           "statfs of " + path_text(folder));
 }
 
 // Decides by system and processor, without calling a GPU's driver. macOS 11, the oldest supported, needs a

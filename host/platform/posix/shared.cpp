@@ -73,17 +73,6 @@ std::optional<std::string> Root::resolve(const std::string& path) const {
   return done.native();
 }
 
-Variables process_variables() {
-  Variables variables;
-  for (char** entry = environment_entries(); *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos)
-      variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return variables;
-}
-
 namespace {
 
 // System accounts have system folders as their home ("/", "/usr/sbin"), which identify nobody.
@@ -158,25 +147,15 @@ std::vector<ToolkitPlace> toolkit_places(const Root& root) {
   return places;
 }
 
-std::string toolkit_places_text() {
-  return "CUDA_HOME, CUDA_PATH, nvcc in PATH, /usr/local/cuda*, /opt/cuda";
-}
+const CudaNames cuda_names = {
+    .toolkit_places = "CUDA_HOME, CUDA_PATH, nvcc in PATH, /usr/local/cuda*, /opt/cuda",
+    .toolkit_libraries = "/lib64",
+    .runtimes = "libcudart.so.* the loader would find",
+    .cudnn_folders = {"/lib64", "/lib"}};
 
-const char* toolkit_library_folder() { return "/lib64"; }
-
-std::vector<RuntimeName> runtime_names() {
-  std::vector<RuntimeName> names;
-  for (const std::string version :
-       {"13", "12", "11.0", "10.2", "10.1", "10.0", "9.2", "9.1", "9.0", "8.0", "7.5", "7.0", "6.5"})
-    names.push_back({version, "libcudart.so." + version});
-  return names;
-}
-
-std::string runtimes_text() { return "libcudart.so.* the loader would find"; }
+std::string runtime_file(std::string version) { return "libcudart.so." + version; }
 
 std::string cudnn_file(const std::string& major) { return "libcudnn.so." + major; }
-
-std::vector<std::string> cudnn_folders() { return {"/lib64", "/lib"}; }
 
 // Returns the version at the end of libcudnn.so.8.9.7; the package index's packages only have libcudnn.so.9.
 std::string version_in_cudnn_name(const std::string& path) {

@@ -1,5 +1,4 @@
 #include <sched.h>
-#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #if defined(__GLIBC__) || __has_include(<gnu/libc-version.h>)
@@ -11,8 +10,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "base/environment.hpp"
@@ -291,24 +288,6 @@ Fact<Memory> detect_memory(const Root& root) {
     source += ", limited by " + limit.source;
   }
   return Fact<Memory>::known(memory, std::move(source));
-}
-
-Fact<Disk> detect_disk(const std::filesystem::path& cache_folder) {
-  if (cache_folder.empty()) return Fact<Disk>::unknown("no cache folder was named");
-  std::filesystem::path folder = cache_folder;
-  struct statvfs status {};
-  // The cache may not exist yet; it will lie on the disk of its nearest existing parent.
-  while (::statvfs(folder.c_str(), &status) != 0) {
-    if (errno != ENOENT || !folder.has_relative_path())
-      return Fact<Disk>::unknown("statvfs of " + folder.native() + ": " + std::strerror(errno));
-    folder = folder.parent_path();
-  }
-  Disk disk;
-  disk.folder = cache_folder.native();
-  disk.total = static_cast<std::uint64_t>(status.f_blocks) * status.f_frsize;
-  disk.free = static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
-  disk.noexec = (status.f_flag & ST_NOEXEC) != 0;
-  return Fact<Disk>::known(std::move(disk), "statvfs of " + folder.native());
 }
 
 namespace {

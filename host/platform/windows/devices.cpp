@@ -196,30 +196,21 @@ std::vector<ToolkitPlace> toolkit_places(const Root& root) {
   return places;
 }
 
-std::string toolkit_places_text() {
-  return "CUDA_HOME, CUDA_PATH, nvcc in PATH, registry: " + std::string(installers_key) +
-         ", NVIDIA GPU Computing Toolkit";
-}
-
-const char* toolkit_library_folder() { return "/bin"; }
+const CudaNames cuda_names = {.toolkit_places =
+                                  "CUDA_HOME, CUDA_PATH, nvcc in PATH, registry: SOFTWARE\\NVIDIA "
+                                  "Corporation\\GPU Computing Toolkit\\CUDA, "
+                                  "NVIDIA GPU Computing Toolkit",
+                              .toolkit_libraries = "/bin",
+                              .runtimes = "cudart64_*.dll in PATH",
+                              .cudnn_folders = {"/bin/x64", "/bin"}};  // CUDA 13 introduced the first
 
 // CUDA 11's runtime kept one name from 11.0 to 11.8, cudart64_110.dll.
-std::vector<RuntimeName> runtime_names() {
-  std::vector<RuntimeName> names;
-  for (const std::string version :
-       {"13", "12", "11.0", "10.2", "10.1", "10.0", "9.2", "9.1", "9.0", "8.0", "7.5", "7.0", "6.5"}) {
-    std::string digits = version;
-    std::erase(digits, '.');
-    names.push_back({version, "cudart64_" + digits + ".dll"});
-  }
-  return names;
+std::string runtime_file(std::string version) {
+  std::erase(version, '.');
+  return "cudart64_" + version + ".dll";
 }
 
-std::string runtimes_text() { return "cudart64_*.dll in PATH"; }
-
 std::string cudnn_file(const std::string& major) { return "cudnn64_" + major + ".dll"; }
-
-std::vector<std::string> cudnn_folders() { return {"/bin/x64", "/bin"}; }  // CUDA 13 introduced the first
 
 // The file's resources hold a number of the branch instead of the release; the name holds the major version.
 std::string version_in_cudnn_name(const std::string& path) {

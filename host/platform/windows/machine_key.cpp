@@ -1,5 +1,6 @@
 #include "host/platform/machine_key.hpp"
 
+#include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"

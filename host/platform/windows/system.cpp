@@ -217,21 +217,6 @@ Fact<Memory> detect_memory(const Root&) {
   return Fact<Memory>::known(memory, std::move(source));
 }
 
-Fact<Disk> detect_disk(const std::filesystem::path& cache_folder) {
-  if (cache_folder.empty()) return Fact<Disk>::unknown("no cache folder was named");
-  std::filesystem::path folder = cache_folder;
-  // The cache may not exist yet; it will lie on the disk of its nearest existing parent.
-  while (calls::access(folder, F_OK) != 0 && folder.has_relative_path()) folder = folder.parent_path();
-  const auto space = space_below(folder);
-  if (!space) return Fact<Disk>::unknown("GetDiskFreeSpaceEx of " + path_text(folder) + " failed");
-  Disk disk;
-  disk.folder = path_text(cache_folder);
-  disk.total = space->total;
-  disk.free = space->free;
-  disk.noexec = forbids_execution(folder);
-  return Fact<Disk>::known(std::move(disk), "GetDiskFreeSpaceEx of " + path_text(folder));
-}
-
 // Reads the value by which Windows' own programs detect a container. 1: it has its own system; 2: it runs in
 // a small virtual machine. Docker and other programs start both kinds.
 Fact<std::string> detect_container(const Root& root) {
@@ -274,24 +259,6 @@ void detect_own_facts(Platform& platform, const Root& root, const LibrarySearch&
   platform.rocm = detect_rocm(root);
   platform.other_gpus = detect_other_gpus(root, platform.wsl);
   platform.vcruntime = detect_vcruntime(root);
-}
-
-Variables process_variables() {
-  Variables variables;
-  wchar_t* const block = ::GetEnvironmentStringsW();
-  if (block == nullptr) return variables;
-  for (const wchar_t* entry = block; *entry != 0; entry += std::wcslen(entry) + 1) {
-    const std::wstring_view text = entry;
-    // "=C:=C:\folder" are cmd.exe's current folders of the drives.
-    const std::size_t equals = text.find(L'=', 1);
-    if (text.front() == L'=' || equals == std::wstring_view::npos) continue;
-    std::string name = windows::utf8(text.substr(0, equals));
-    for (char& letter : name)
-      if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
-    variables.emplace_back(std::move(name), windows::utf8(text.substr(equals + 1)));
-  }
-  ::FreeEnvironmentStringsW(block);
-  return variables;
 }
 
 Identity this_user() {

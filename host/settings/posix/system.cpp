@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <system_error>
 
 #include "base/environment.hpp"
@@ -145,18 +144,8 @@ std::string host_name() {
 }  // namespace
 
 Environment Environment::of_this_process() {
-  Environment result;
-  for (char** entry = environment_entries(); *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos)
-      result.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
+  Environment result = common_environment();
   result.home = home_of(result.variables);
-  char folder[PATH_MAX];
-  if (::getcwd(folder, sizeof folder) != nullptr) result.current_folder = folder;
-  result.executable_folder = enginehost::executable_folder();
-  result.library_folder = enginehost::library_folder();
   // Skips invalid contents: systemd writes "uninitialized" while an image boots for the first time.
   for (const char* file : {"/etc/machine-id", "/var/lib/dbus/machine-id"}) {
     result.machine_files.emplace_back(file);

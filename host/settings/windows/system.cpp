@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdlib>
-#include <cwchar>
 #include <system_error>
 
 #include "base/file_calls.hpp"
@@ -117,27 +116,12 @@ std::uint64_t number_of_this_user() {
 }  // namespace
 
 Environment Environment::of_this_process() {
-  Environment result;
+  Environment result = common_environment();
   const fs::path shared = data_of_all_users();
   result.system_config = shared.empty() ? fs::path() : shared / "EngineHost" / "config.json";
   result.system_layer = shared.empty() ? fs::path() : shared / "EngineHost" / "cache";
-  if (wchar_t* const block = ::GetEnvironmentStringsW(); block != nullptr) {
-    for (const wchar_t* entry = block; *entry != 0; entry += std::wcslen(entry) + 1) {
-      const std::wstring_view text = entry;
-      // Variables that begin with "=" are the current folders of drives.
-      if (const std::size_t equals = text.find(L'=', 1);
-          equals != std::wstring_view::npos && text.front() != L'=')
-        result.variables.emplace(windows::utf8(text.substr(0, equals)),
-                                 windows::utf8(text.substr(equals + 1)));
-    }
-    ::FreeEnvironmentStringsW(block);
-  }
   if (const std::string* home = result.find("USERPROFILE"); home != nullptr && path_of(*home).is_absolute())
     result.home = path_of(*home);
-  std::error_code error;
-  result.current_folder = fs::current_path(error);
-  result.executable_folder = enginehost::executable_folder();
-  result.library_folder = enginehost::library_folder();
   wchar_t id[64];
   DWORD size = sizeof id;
   if (::RegGetValueW(HKEY_LOCAL_MACHINE, L"SOFTWARE\\Microsoft\\Cryptography", L"MachineGuid", RRF_RT_REG_SZ,

@@ -1,5 +1,5 @@
-// NVIDIA's rules: its tables about drivers and toolkits, the two kinds of arm64 machines, and
-// CUDA_VISIBLE_DEVICES.
+// NVIDIA's drivers and devices. check_cuda.cpp has the driver rule and its tables; cuda_devices.cpp has the
+// two kinds of arm64 machines and CUDA_VISIBLE_DEVICES.
 #pragma once
 #include <optional>
 #include <string>
@@ -23,6 +23,12 @@ std::string native_driver(std::string_view toolkit, bool windows);
 // Returns the oldest driver that runs every minor version of that CUDA major ("minor version compatibility").
 // Empty: NVIDIA gives no such guarantee, as for CUDA 10 and before.
 std::string minor_version_driver(int toolkit_major, bool windows);
+
+// WSL has the Windows driver, whose version numbers differ from those of Linux.
+bool has_windows_driver(const platform::Platform& machine);
+
+// Returns true if the loader would use a toolkit's link stub, so that this process cannot reach any driver.
+bool finds_stub(const platform::Cuda& cuda);
 
 // The two kinds of arm64 machines with NVIDIA GPUs: servers (SBSA), with the driver and toolkit that x86 has,
 // and Jetson modules, with those of Linux for Tegra (L4T).

@@ -1,4 +1,4 @@
-#include "host/resolve/nvidia_rules.hpp"
+#include "host/resolve/cuda.hpp"
 
 #include <algorithm>
 
@@ -7,55 +7,6 @@
 #include "host/resolve/checks.hpp"
 
 namespace enginehost::resolve {
-namespace {
-
-struct Toolkit {
-  std::string_view version, linux_driver, windows_driver;
-};
-
-// The driver packaged with the first general release of each toolkit (GA; 11.0.2 for 11.0), newest first. It
-// is the oldest driver known to support the toolkit. NVIDIA bundles no Windows driver with CUDA 13, and its
-// table lacks 12.7; there the number of the driver branch is used.
-constexpr Toolkit toolkits[] = {
-    {"13.1", "590.44.01", "590"},    {"13.0", "580.65.06", "580"},    {"12.9", "575.51.03", "576.02"},
-    {"12.8", "570.26", "570.65"},    {"12.7", "565", "565"},          {"12.6", "560.28.03", "560.76"},
-    {"12.5", "555.42.02", "555.85"}, {"12.4", "550.54.14", "551.61"}, {"12.3", "545.23.06", "545.84"},
-    {"12.2", "535.54.03", "536.25"}, {"12.1", "530.30.02", "531.14"}, {"12.0", "525.60.13", "527.41"},
-    {"11.8", "520.61.05", "520.06"}, {"11.7", "515.43.04", "516.01"}, {"11.6", "510.39.01", "511.23"},
-    {"11.5", "495.29.05", "496.04"}, {"11.4", "470.42.01", "471.11"}, {"11.3", "465.19.01", "465.89"},
-    {"11.2", "460.27.03", "460.82"}, {"11.1", "455.23", "456.38"},    {"11.0", "450.51.05", "451.48"},
-    {"10.2", "440.33", "441.22"},    {"10.1", "418.39", "418.96"},    {"10.0", "410.48", "411.31"},
-};
-
-}  // namespace
-
-std::string cuda_of_driver(std::string_view driver, bool windows) {
-  for (const Toolkit& toolkit : toolkits)
-    if (compare_versions(driver, windows ? toolkit.windows_driver : toolkit.linux_driver) >= 0)
-      return std::string(toolkit.version);
-  return {};
-}
-
-std::string native_driver(std::string_view version, bool windows) {
-  for (const Toolkit& toolkit : toolkits)
-    if (toolkit.version == version)
-      return std::string(windows ? toolkit.windows_driver : toolkit.linux_driver);
-  return {};
-}
-
-std::string minor_version_driver(int toolkit_major, bool windows) {
-  switch (toolkit_major) {
-    case 11:
-      return windows ? "452.39" : "450.80.02";
-    case 12:
-      return windows ? "528.33" : "525.60.13";
-    case 13:
-      return windows ? "580" : "580.65.06";
-    default:
-      return {};
-  }
-}
-
 namespace {
 
 constexpr std::string_view servers = "sbsa-linux", jetsons = "aarch64-linux";
@@ -91,44 +42,31 @@ std::optional<Jetson> jetson_of(const platform::Platform& machine) {
   return Jetson{text.substr(begin, text.find(',', begin) - begin)};
 }
 
-void check_cuda_target(const manifest::Build& build, const platform::Platform& machine,
-                       CheckFindings& findings) {
+void check_cuda_target(const manifest::Build& build, const platform::Platform& machine, Checks& checks) {
   if (build.os != "linux" || build.arch != "aarch64" || !build.requires_.cuda) return;
   const manifest::CudaRequirement& cuda = *build.requires_.cuda;
   const auto& hardware = machine.cuda.hardware;
   const auto jetson = jetson_of(machine);
+  const auto unknown = [&](const std::string& why) { note_unknown(checks, kind_of(cuda.target), why); };
   if (cuda.target.empty()) {
     // Most builds for arm64 are for servers. On a server a missing target is no problem.
     if (jetson)
-      findings.note_unknown([&] {
-        return unanswered("CUDA for this Jetson",
-                          "the manifest does not say for which arm64 machines the build is");
-      });
+      note_unknown(checks, "CUDA for this Jetson",
+                   "the manifest does not say for which arm64 machines the build is");
     return;
   }
-  const auto requirement = [&] { return kind_of(cuda.target); };
-  if (hardware.is_unknown() || (cuda.target != servers && cuda.target != jetsons)) {
-    findings.note_unknown([&] {
-      return unanswered(requirement(), hardware.is_unknown()
-                                           ? hardware.why()
-                                           : "this version of EngineHost does not know the target");
-    });
-    return;
-  }
+  if (hardware.is_unknown()) return unknown(hardware.why());
+  if (cuda.target != servers && cuda.target != jetsons)
+    return unknown("this version of EngineHost does not know the target");
   const Answer answer = jetson ? on_jetson(*jetson, cuda) : cuda.target == servers ? Answer::yes : Answer::no;
-  findings.note(answer, "EH-S21", [&] {
-    if (answer == Answer::unknown)
-      return unanswered(requirement(), jetson->l4t.empty()
-                                           ? "the release of Linux for Tegra is unknown"
-                                           : "L4T " + jetson->l4t + " takes builds for servers");
-    const std::string observed =
-        jetson ? "a Jetson (" + hardware.value() + ")"
-               : "no Jetson" + (hardware.is_known() ? " (" + hardware.value() + ")" : "");
-    Check check = reported(requirement(), observed, hardware.source());
-    if (answer == Answer::no)
-      check.evidence = {{"required", requirement(), "manifest"}, {"found", observed, hardware.source()}};
-    return check;
-  });
+  if (answer == Answer::unknown)
+    return unknown(jetson->l4t.empty() ? "the release of Linux for Tegra is unknown"
+                                       : "L4T " + jetson->l4t + " takes builds for servers");
+  const std::string observed = jetson
+                                   ? "a Jetson (" + hardware.value() + ")"
+                                   : "no Jetson" + (hardware.is_known() ? " (" + hardware.value() + ")" : "");
+  note(checks, answer, "EH-S21",
+       compared(kind_of(cuda.target), observed, hardware.source(), kind_of(cuda.target)));
 }
 
 namespace {
