@@ -67,7 +67,20 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   return near ? "; did you mean " + *near + "?" : std::string();
 }
 
+// Returns true for a word that tools/commands adds to a command, where it is built.
+bool is_of_the_tools(const CLI::App& app, const std::string& word) {
+  const std::string command = path_of_command(app);
+  return (command == "engine-cache" && (word == "push" || word == "export" || word == "fulfil")) ||
+         (command == "engine-info" && (word == "--bench" || word == "--plot"));
+}
+
+std::string of_the_tools(const CLI::App& app, const std::string& word) {
+  return word + " belongs to the tools of EngineHost, and this " + path_of_command(app) +
+         " was built without them: build EngineHost with -DENGINEHOST_TOOLS=ON, which is the default";
+}
+
 std::string unknown_flag(const CLI::App* at, const std::string& flag) {
+  if (is_of_the_tools(*at, flag)) return of_the_tools(*at, flag);
   if (const CLI::App* owner = owner_below(*at, flag))
     return flag + " is a flag of " + path_of_command(*owner) + ": write it behind that";
   std::vector<std::string> known;
@@ -77,16 +90,8 @@ std::string unknown_flag(const CLI::App* at, const std::string& flag) {
   return "there is no flag " + flag + did_you_mean(flag, known);
 }
 
-// The subcommands of engine-cache that tools/commands adds, where it is built.
-bool is_of_the_tools(const CLI::App& app, const std::string& word) {
-  return path_of_command(app) == "engine-cache" && (word == "push" || word == "export" || word == "fulfil");
-}
-
 std::string unknown_subcommand(const CLI::App* at, const std::string& word) {
-  if (is_of_the_tools(*at, word))
-    return word +
-           " belongs to the tools of EngineHost, and this engine-cache was built without them: build " +
-           "EngineHost with -DENGINEHOST_TOOLS=ON, which is the default";
+  if (is_of_the_tools(*at, word)) return of_the_tools(*at, word);
   if (word == "help") return "help is no subcommand; " + path_of_command(*at) + " --help shows the help";
   std::vector<std::string> known;
   for (const CLI::App* below : subcommands_of(*at)) known.push_back(below->get_name());
