@@ -76,7 +76,7 @@ Result<void> check_request(const enginehost_request& request) {
 
 // Returns a checked copy of the caller's struct. Fields that the caller's header does not have are zero.
 Result<enginehost_request> request_of(const enginehost_request* given) {
-  if (given == nullptr) return fail(sdk::wrong_argument("request", "it is NULL"));
+  TRY(sdk::not_null("request", given));
   enginehost_request request{};
   // The struct of any header ends at a multiple of its alignment; a part of a field is not copied.
   const std::size_t size = given->size - given->size % alignof(enginehost_request);
@@ -260,7 +260,7 @@ enginehost_status enginehost_open(const enginehost_request* given, enginehost_en
   if (out != nullptr) *out = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
     TRY_ASSIGN(const enginehost_request request, request_of(given));
-    if (out == nullptr) return fail(sdk::wrong_argument("out", "it is NULL"));
+    TRY(sdk::not_null("out", out));
     open::SharedRequest wanted;
     wanted.key = key_of(request);
     wanted.flags = [&request] { return flags_of(request); };
@@ -294,7 +294,7 @@ enginehost_status enginehost_plan(const enginehost_request* given, char** json,
   if (json != nullptr) *json = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
     TRY_ASSIGN(const enginehost_request request, request_of(given));
-    if (json == nullptr) return fail(sdk::wrong_argument("json", "it is NULL"));
+    TRY(sdk::not_null("json", json));
     TRY_ASSIGN(settings::Settings settings,
                settings::load_settings(flags_of(request), settings::Environment::of_this_process()));
     const auto context = world_for(request, std::move(settings));
@@ -311,7 +311,7 @@ enginehost_status enginehost_plan(const enginehost_request* given, char** json,
 enginehost_status enginehost_platform(char** json, enginehost_error** error) noexcept {
   if (json != nullptr) *json = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
-    if (json == nullptr) return fail(sdk::wrong_argument("json", "it is NULL"));
+    TRY(sdk::not_null("json", json));
     TRY_ASSIGN(settings::Settings settings,
                settings::load_settings({}, settings::Environment::of_this_process()));
     settings.offline = true;  // builds only say which libraries to look for; nothing is fetched
