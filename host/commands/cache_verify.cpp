@@ -14,7 +14,7 @@
 #include "cache/layer_trust.hpp"
 #include "host/acquire/acquire.hpp"
 #include "host/attempt/install.hpp"
-#include "host/commands/build_names.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/commands/engine_cache.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/say.hpp"

@@ -15,7 +15,6 @@
 #include "host/commands/program.hpp"
 #include "host/commands/report.hpp"
 #include "host/commands/say.hpp"
-#include "host/commands/screen.hpp"
 #include "host/explain/describe_code.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/open.hpp"

@@ -13,7 +13,7 @@
 #include "base/version.hpp"
 #include "host/acquire/description.hpp"
 #include "host/commands/location_flags.hpp"
-#include "host/commands/screen.hpp"
+#include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/open.hpp"
 #include "host/platform/platform.hpp"
