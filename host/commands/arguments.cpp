@@ -1,8 +1,10 @@
 #include "host/commands/arguments.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <vector>
 
@@ -67,7 +69,20 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   return near ? "; did you mean " + *near + "?" : std::string();
 }
 
+// Returns true for a word that tools/commands adds to a command, where it is built.
+bool is_of_the_tools(const CLI::App& app, const std::string& word) {
+  const std::string command = path_of_command(app);
+  return (command == "engine-cache" && (word == "push" || word == "export" || word == "fulfil")) ||
+         (command == "engine-info" && (word == "--bench" || word == "--plot"));
+}
+
+std::string of_the_tools(const CLI::App& app, const std::string& word) {
+  return word + " belongs to the tools of EngineHost, and this " + path_of_command(app) +
+         " was built without them: build EngineHost with -DENGINEHOST_TOOLS=ON, which is the default";
+}
+
 std::string unknown_flag(const CLI::App* at, const std::string& flag) {
+  if (is_of_the_tools(*at, flag)) return of_the_tools(*at, flag);
   if (const CLI::App* owner = owner_below(*at, flag))
     return flag + " is a flag of " + path_of_command(*owner) + ": write it behind that";
   std::vector<std::string> known;
@@ -77,16 +92,8 @@ std::string unknown_flag(const CLI::App* at, const std::string& flag) {
   return "there is no flag " + flag + did_you_mean(flag, known);
 }
 
-// The subcommands of engine-cache that tools/commands adds, where it is built.
-bool is_of_the_tools(const CLI::App& app, const std::string& word) {
-  return path_of_command(app) == "engine-cache" && (word == "push" || word == "export" || word == "fulfil");
-}
-
 std::string unknown_subcommand(const CLI::App* at, const std::string& word) {
-  if (is_of_the_tools(*at, word))
-    return word +
-           " belongs to the tools of EngineHost, and this engine-cache was built without them: build " +
-           "EngineHost with -DENGINEHOST_TOOLS=ON, which is the default";
+  if (is_of_the_tools(*at, word)) return of_the_tools(*at, word);
   if (word == "help") return "help is no subcommand; " + path_of_command(*at) + " --help shows the help";
   std::vector<std::string> known;
   for (const CLI::App* below : subcommands_of(*at)) known.push_back(below->get_name());
@@ -227,6 +234,70 @@ Result<manifest::PublicKey> given_public_key(const std::string& text) {
   }
   TRY_ASSIGN(const std::string bytes, read_file(path_of(text), 64u << 10, "EH-M15"));
   return manifest::read_public_key(bytes, text);
+}
+
+namespace {
+
+Result<std::string> one_of(const std::string& given, const std::set<std::string>& matches,
+                           const std::string& kind) {
+  if (matches.empty()) return given;
+  if (matches.size() == 1) return *matches.begin();
+  return fail(wrong_usage(
+      "engine-cache", "\"" + given + "\" matches " + std::to_string(matches.size()) + " " + kind +
+                          ", so more of the id is needed: " + join({matches.begin(), matches.end()}, ", ")));
+}
+
+// ENGINE, ENGINE@VERSION, ENGINE-VERSION or ENGINE-VERSION-FLAVOR.
+bool is_called(const KnownBuild& build, const std::string& given) {
+  if (build.engine.empty()) return false;
+  if (given == build.engine || given == build.engine + "-" + build.version ||
+      given == build.engine + "-" + build.version + "-" + build.flavor)
+    return true;
+  const std::size_t at = given.find('@');
+  if (at == std::string::npos || given.substr(0, at) != build.engine) return false;
+  const std::string version = given.substr(at + 1);
+  return !version.empty() && resolve::VersionSpecifier(version).accepts(build.version);
+}
+
+std::vector<KnownBuild> known_builds(const std::vector<cache::Installed>& installed, bool read_only) {
+  std::vector<KnownBuild> known;
+  for (const cache::Installed& one : installed)
+    if (one.read_only == read_only) known.push_back({one.build, one.engine, one.version, one.flavor});
+  return known;
+}
+
+}  // namespace
+
+Result<std::string> build_named(const std::string& given, const std::vector<KnownBuild>& known) {
+  if (given.empty()) return given;
+  std::set<std::string> named, begun;
+  for (const KnownBuild& build : known) {
+    if (build.id == given) return given;
+    if (is_called(build, given)) named.insert(build.id);
+    if (build.id.starts_with(given)) begun.insert(build.id);
+  }
+  return one_of(given, named.empty() ? begun : named, "builds");
+}
+
+Result<std::string> installed_build(const cache::Store& store, const std::string& given) {
+  // A record that cannot be read is still that of a whole id.
+  if (const auto record = store.record_of(given); given.empty() || !record || *record) return given;
+  const std::vector<cache::Installed> installed = store.list();
+  for (const bool read_only : {false, true}) {
+    TRY_ASSIGN(std::string id, build_named(given, known_builds(installed, read_only)));
+    if (id != given) return id;
+  }
+  return given;
+}
+
+Result<std::string> id_beginning_with(const std::string& given, const std::vector<std::string>& ids,
+                                      const std::string& kind) {
+  std::set<std::string> begun;
+  for (const std::string& id : ids) {
+    if (id == given) return given;
+    if (!given.empty() && id.starts_with(given)) begun.insert(id);
+  }
+  return one_of(given, begun, kind);
 }
 
 }  // namespace enginehost::commands

@@ -9,7 +9,6 @@
 #include "base/text.hpp"
 #include "host/attempt/install.hpp"
 #include "host/commands/arguments.hpp"
-#include "host/commands/build_names.hpp"
 #include "host/commands/engine_cache.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/say.hpp"

@@ -12,7 +12,6 @@
 #include "base/text.hpp"
 #include "host/catalog/repositories.hpp"
 #include "host/commands/arguments.hpp"
-#include "host/commands/build_names.hpp"
 #include "host/commands/engine_cache.hpp"
 #include "host/commands/say.hpp"
 #include "host/context/open_context.hpp"

@@ -14,7 +14,7 @@
 #include "cache/layer_trust.hpp"
 #include "host/acquire/acquire.hpp"
 #include "host/attempt/install.hpp"
-#include "host/commands/build_names.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/commands/engine_cache.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/say.hpp"
@@ -48,39 +48,17 @@ struct Verified {
 constexpr const char* sizes_are_right =
     "every file is there with its size, kind and mode; bytes were read only where times differ (--deep: all)";
 
-class Verification {
- public:
-  Verification(open::OpenContext& context, const VerifyFlags& flags, bool json, bool quiet)
-      : context_(context), store_(context.store()), flags_(flags), json_(json), quiet_(quiet) {}
+// A run of the command.
+struct Verification {
+  open::OpenContext& context;
+  const VerifyFlags& flags;
+  bool json, quiet;
+  std::map<std::string, Verified> builds = {};
+  std::vector<cache::Problem> beside = {};         // problems that belong to no build
+  std::optional<Diagnosis> worst = {};             // the first problem that was not repaired
+  std::optional<Diagnosis> why_not_repaired = {};  // its cause, whose remedy is not another repair
 
-  Result<Json> run();
-  std::optional<Diagnosis> worst;  // the first problem that was not repaired
-  // Returns the diagnosis to report: after a failed repair its cause, because its remedy is not another
-  // repair.
-  const Diagnosis& to_report() const { return why_not_repaired_ ? *why_not_repaired_ : *worst; }
-
- private:
-  Result<void> look();
-  Result<void> note_unread(Diagnosis why);
-  Result<std::vector<cache::Problem>> look_at(const std::string& id) const;
-  Result<void> repair(const std::string& id, Verified& verified);
-  Result<void> refetch(const std::string& id);
-  void note_repaired(const std::string& id, const std::vector<cache::RepairedFile>& repaired);
-  Json report(const std::string& id, const Verified& verified) const;
-  void report_the_rest(Json& document);
-  Result<Json> places();
-  acquire::AcquireOptions options() const;
-  const manifest::Build* known(const std::string& id);
-  // The store without the layers.
-  cache::Store own() const { return cache::Store::open(store_.root()); }
-
-  open::OpenContext& context_;
-  const cache::Store& store_;
-  const VerifyFlags& flags_;
-  bool json_, quiet_;
-  std::map<std::string, Verified> builds_;
-  std::vector<cache::Problem> beside_;  // problems that belong to no build
-  std::optional<Diagnosis> why_not_repaired_;
+  const cache::Store& store() const { return context.store(); }
 };
 
 bool reported_already(const std::vector<cache::Problem>& problems, const cache::Problem& problem) {
@@ -89,92 +67,102 @@ bool reported_already(const std::vector<cache::Problem>& problems, const cache::
 }
 
 // Adds a record that could not be read, as a problem of its build.
-Result<void> Verification::note_unread(Diagnosis why) {
+Result<void> note_unread(Verification& all, Diagnosis why) {
   const fs::path file = path_of(why.value("file")), layer = path_of(why.value("layer"));
   // Without a file the whole folder of records is unreadable.
   if (file.empty()) return fail(std::move(why));
   const std::string build = path_text(file.stem());
-  if (!flags_.build.empty() && build != flags_.build) return {};
-  Verified& verified = builds_[build];
-  if (layer != store_.root()) verified.layer = layer;
+  if (!all.flags.build.empty() && build != all.flags.build) return {};
+  Verified& verified = all.builds[build];
+  if (layer != all.store().root()) verified.layer = layer;
   verified.problems.push_back(
       {cache::Problem::Kind::unreadable, generic_text(file.lexically_relative(layer)), std::move(why)});
   return {};
 }
 
 // Checks everything, or one build. Reports a file once, although it is in a view and in a tree.
-Result<void> Verification::look() {
+Result<void> look(Verification& all) {
   std::set<std::string> layered;
   std::vector<Diagnosis> unread;
-  for (const cache::Installed& build : store_.list(&unread)) {
-    if (!flags_.build.empty() && build.build != flags_.build) continue;
-    builds_[build.build];
+  for (const cache::Installed& build : all.store().list(&unread)) {
+    if (!all.flags.build.empty() && build.build != all.flags.build) continue;
+    all.builds[build.build];
     if (!build.read_only) continue;
     layered.insert(build.build);
-    Verified& verified = builds_[build.build];
-    TRY_ASSIGN(verified.problems, store_.verify(build.build, flags_.deep, context_.cancel()));
+    Verified& verified = all.builds[build.build];
+    TRY_ASSIGN(verified.problems, all.store().verify(build.build, all.flags.deep, all.context.cancel()));
     if (!verified.problems.empty()) verified.layer = build.layer;
   }
-  if (!flags_.build.empty() && layered.contains(flags_.build)) return {};
-  for (Diagnosis& why : unread) TRY(note_unread(std::move(why)));
-  TRY_ASSIGN(std::vector<cache::Violation> violations,
-             cache::check(store_.root(), {flags_.deep, false, flags_.build, context_.cancel()}));
+  if (!all.flags.build.empty() && layered.contains(all.flags.build)) return {};
+  for (Diagnosis& why : unread) TRY(note_unread(all, std::move(why)));
+  TRY_ASSIGN(
+      std::vector<cache::Violation> violations,
+      cache::check(all.store().root(), {all.flags.deep, false, all.flags.build, all.context.cancel()}));
   for (cache::Violation& violation : violations) {
-    auto& problems = violation.build.empty() ? beside_ : builds_[violation.build].problems;
+    auto& problems = violation.build.empty() ? all.beside : all.builds[violation.build].problems;
     if (!reported_already(problems, violation.problem)) problems.push_back(std::move(violation.problem));
   }
-  if (!flags_.build.empty() && builds_.empty()) return fail(store_.not_installed(flags_.build));
+  if (!all.flags.build.empty() && all.builds.empty()) return fail(all.store().not_installed(all.flags.build));
   return {};
 }
 
-Result<std::vector<cache::Problem>> Verification::look_at(const std::string& id) const {
-  TRY_ASSIGN(const auto violations, cache::check(store_.root(), {true, false, id, context_.cancel()}));
+Result<std::vector<cache::Problem>> problems_of(const Verification& all, const std::string& id) {
+  TRY_ASSIGN(const auto violations,
+             cache::check(all.store().root(), {true, false, id, all.context.cancel()}));
   std::vector<cache::Problem> problems;
   for (const cache::Violation& violation : violations) problems.push_back(violation.problem);
   return problems;
 }
 
-acquire::AcquireOptions Verification::options() const {
+// Returns true if the writable layer has the build, or a record that cannot be read.
+bool installed_here(const cache::Store& store, const std::string& id) {
+  const auto record = cache::Store::open(store.root()).record_of(id);
+  return !record || record->has_value();
+}
+
+acquire::AcquireOptions options_of(const open::OpenContext& context) {
   acquire::AcquireOptions options;
-  options.transfer = context_.transfer_options();
-  options.download_limit = context_.settings().downloads.max_artifact_bytes;
-  options.unpacked_limit = context_.settings().downloads.max_unpacked_bytes;
+  options.transfer = context.transfer_options();
+  options.download_limit = context.settings().downloads.max_artifact_bytes;
+  options.unpacked_limit = context.settings().downloads.max_unpacked_bytes;
   return options;
 }
 
-const manifest::Build* Verification::known(const std::string& id) {
-  for (const auto& build : context_.catalog().builds)
+const manifest::Build* known(open::OpenContext& context, const std::string& id) {
+  for (const auto& build : context.catalog().builds)
     if (build->id == id) return build.get();
   return nullptr;
 }
 
 // Quarantines the damaged parts and installs the build again from the catalog or from its own record.
-Result<void> Verification::refetch(const std::string& id) {
-  const manifest::Build* build = known(id);
+Result<void> refetch(const Verification& all, const std::string& id) {
+  const manifest::Build* build = known(all.context, id);
   if (build == nullptr) return fail(diagnose("EH-S19").with("build", id));
   {
-    TRY_ASSIGN(cache::Stage stage, store_.stage(cache::Store::key_of(id)));
-    TRY(store_.reject_damaged(id, stage).map([](const auto&) {}));
+    TRY_ASSIGN(cache::Stage stage, all.store().stage(cache::Store::key_of(id)));
+    TRY(all.store().reject_damaged(id, stage).map([](const auto&) {}));
   }
-  transfer::ProgressBar bar(stderr, quiet_, !json_);
-  acquire::AcquireOptions again = options();
+  transfer::ProgressBar bar(stderr, all.quiet, !all.json);
+  acquire::AcquireOptions again = options_of(all.context);
   again.refetch = true;
-  return open::install_noted(context_, *build, again, bar.callback()).map([](const auto&) {});
+  return open::install_noted(all.context, *build, again, bar.callback()).map([](const auto&) {});
 }
 
-void Verification::note_repaired(const std::string& id, const std::vector<cache::RepairedFile>& repaired) {
+void note_repaired(open::OpenContext& context, const std::string& id,
+                   const std::vector<cache::RepairedFile>& repaired) {
   if (repaired.empty()) return;
   Json files = Json::array();
   for (const cache::RepairedFile& file : repaired)
     files.push(Json::object().set("file", file.problem.path).set("from", file.from));
-  context_.note("mend", Json::object().set("build", id).set("files", std::move(files)));
+  context.note("mend", Json::object().set("build", id).set("files", std::move(files)));
 }
 
 // Repairs file by file first, and installs the build again if files are left.
-Result<void> Verification::repair(const std::string& id, Verified& verified) {
-  auto repaired = acquire::repair(id, known(id), store_, options(), context_.cancel());
+Result<void> repair(const Verification& all, const std::string& id, Verified& verified) {
+  auto repaired =
+      acquire::repair(id, known(all.context, id), all.store(), options_of(all.context), all.context.cancel());
   // Another process removed the build meanwhile, so nothing of it is damaged.
-  if (const auto still = own().record_of(id); still && !*still) {
+  if (!installed_here(all.store(), id)) {
     verified.fully_repaired = true;
     return {};
   }
@@ -183,10 +171,10 @@ Result<void> Verification::repair(const std::string& id, Verified& verified) {
   if (repaired) {
     verified.repaired = std::move(repaired->files);
     verified.not_fetched = std::move(repaired->not_fetched);
-    note_repaired(id, verified.repaired);
+    note_repaired(all.context, id, verified.repaired);
   }
   if (!repaired || !repaired->left.empty()) {
-    if (auto fetched = refetch(id); !fetched) {
+    if (auto fetched = refetch(all, id); !fetched) {
       // A source without single files no longer matters, because whole archives were tried.
       std::erase_if(verified.not_fetched, [](const Diagnosis& why) { return why.code == "EH-N15"; });
       verified.not_fetched.push_back(std::move(fetched).error());
@@ -195,10 +183,10 @@ Result<void> Verification::repair(const std::string& id, Verified& verified) {
     }
     verified.refetched = true;
   }
-  TRY_ASSIGN(const std::vector<cache::Problem> left, look_at(id));
+  TRY_ASSIGN(const std::vector<cache::Problem> left, problems_of(all, id));
   verified.fully_repaired = left.empty() && verified.layer.empty();
   // find() renews the stamps, so that the next open need not hash.
-  static_cast<void>(store_.find(id));
+  static_cast<void>(all.store().find(id));
   return {};
 }
 
@@ -209,35 +197,35 @@ Json json_of(const cache::Problem& problem) {
       .set("diagnosis", explain::to_json(problem.diagnosis));
 }
 
-Json Verification::report(const std::string& id, const Verified& verified) const {
+Json report(const Verification& all, const std::string& id, const Verified& verified) {
   Json found = Json::array(), repaired = Json::array(), failures = Json::array();
   for (const cache::Problem& problem : verified.problems) {
     found.push(json_of(problem));
-    if (!json_) say("%s  %s  %s\n", id.c_str(), cache::name_of(problem.kind), problem.path.c_str());
+    if (!all.json) say("%s  %s  %s\n", id.c_str(), cache::name_of(problem.kind), problem.path.c_str());
   }
   for (const cache::RepairedFile& file : verified.repaired) {
     repaired.push(Json::object()
                       .set("file", file.problem.path)
                       .set("problem", cache::name_of(file.problem.kind))
                       .set("from", file.from));
-    if (!json_)
+    if (!all.json)
       say("%s  repaired %s (%s), from %s\n", id.c_str(), file.problem.path.c_str(),
           cache::name_of(file.problem.kind), file.from.c_str());
   }
   for (const Diagnosis& failure : verified.not_fetched) failures.push(explain::to_json(failure));
-  if (!json_) {
-    const char* verdict = verified.problems.empty() ? (flags_.deep ? "every byte is right" : sizes_are_right)
-                          : verified.fully_repaired
-                              ? (verified.refetched ? "repaired by fetching it again" : "repaired")
-                              : "damaged";
+  if (!all.json) {
+    const char* verdict =
+        verified.problems.empty() ? (all.flags.deep ? "every byte is right" : sizes_are_right)
+        : verified.fully_repaired ? (verified.refetched ? "repaired by fetching it again" : "repaired")
+                                  : "damaged";
     say("%s  %s\n", id.c_str(), verdict);
-    if (!verified.sound() && flags_.repair && !verified.layer.empty())
+    if (!verified.sound() && all.flags.repair && !verified.layer.empty())
       say("%s  not repaired: it lies in the layer %s, which is only read here\n", id.c_str(),
           path_text(verified.layer).c_str());
     if (!verified.sound())
       for (const Diagnosis& failure : verified.not_fetched)
         say("%s  not repaired: %s\n", id.c_str(), explain::one_line(failure).c_str());
-    if (!verified.sound() && flags_.repair && verified.layer.empty())
+    if (!verified.sound() && all.flags.repair && verified.layer.empty())
       say("%s  stays damaged and is not opened until its files can be fetched\n", id.c_str());
   }
   return Json::object()
@@ -252,86 +240,87 @@ Json Verification::report(const std::string& id, const Verified& verified) const
 }
 
 // Reports the problems beside the builds, and those of the folders themselves.
-void Verification::report_the_rest(Json& document) {
+void report_the_rest(Verification& all, Json& document) {
   Json problems = Json::array(), places = Json::array();
-  for (const cache::Problem& problem : beside_) {
+  for (const cache::Problem& problem : all.beside) {
     problems.push(json_of(problem));
-    if (!json_) say("the cache  %s  %s\n", cache::name_of(problem.kind), problem.path.c_str());
+    if (!all.json) say("the cache  %s  %s\n", cache::name_of(problem.kind), problem.path.c_str());
   }
-  std::vector<Diagnosis> found = cache::place_problems(store_.root());
-  for (const fs::path& layer : store_.layers())
+  std::vector<Diagnosis> found = cache::place_problems(all.store().root());
+  for (const fs::path& layer : all.store().layers())
     for (Diagnosis& diagnosis : cache::place_problems(layer)) found.push_back(std::move(diagnosis));
   for (const Diagnosis& diagnosis : found) {
     // Nothing can be installed or removed any more, so this is a failure and not a warning.
     const bool stops_writing =
-        diagnosis.code == "EH-F23" && diagnosis.value("folder") == path_text(store_.root());
-    if (stops_writing && !worst) {
-      worst = diagnosis;
+        diagnosis.code == "EH-F23" && diagnosis.value("folder") == path_text(all.store().root());
+    if (stops_writing && !all.worst) {
+      all.worst = diagnosis;
       continue;  // reported as the failure
     }
     places.push(explain::to_json(diagnosis));
-    if (!json_ && !quiet_) say_aside("warning: %s\n", explain::one_line(diagnosis).c_str());
+    if (!all.json && !all.quiet) say_aside("warning: %s\n", explain::one_line(diagnosis).c_str());
   }
   document.set("problems", std::move(problems)).set("warnings", std::move(places));
 }
 
 // Moves aside, or reports, other objects in the places of the cache's folders. Later checks read some of
 // these folders and report their own problems.
-Result<Json> Verification::places() {
+Result<Json> check_places(Verification& all) {
   Json moved = Json::array();
-  for (Diagnosis& odd : store_.unexpected_entries()) {
+  for (Diagnosis& odd : all.store().unexpected_entries()) {
     const fs::path place = path_of(odd.value("folder"));
-    if (!flags_.repair) {
-      beside_.push_back({cache::Problem::Kind::wrong_kind, path_text(place.filename()), std::move(odd)});
+    if (!all.flags.repair) {
+      all.beside.push_back({cache::Problem::Kind::wrong_kind, path_text(place.filename()), std::move(odd)});
       continue;
     }
-    TRY_ASSIGN(const auto aside, store_.move_aside(place));
+    TRY_ASSIGN(const auto aside, all.store().move_aside(place));
     if (!aside) continue;
     moved.push(Json::object().set("file", path_text(place)).set("to", path_text(*aside)));
-    if (!json_)
+    if (!all.json)
       say("the cache  moved %s aside, to %s\n", path_text(place).c_str(), path_text(*aside).c_str());
   }
-  if (!moved.as_array().empty()) TRY(store_.prepare());
+  if (!moved.as_array().empty()) TRY(all.store().prepare());
   return moved;
 }
 
-Result<Json> Verification::run() {
-  TRY_ASSIGN(Json moved, places());
-  TRY(store_.check_readable());
+Result<Json> verify_all(Verification& all) {
+  TRY_ASSIGN(Json moved, check_places(all));
+  TRY(all.store().check_readable());
   bool layout_repaired = false;
-  if (flags_.repair) {
-    TRY_ASSIGN(layout_repaired, store_.repair_layout());
+  if (all.flags.repair) {
+    TRY_ASSIGN(layout_repaired, all.store().repair_layout());
   }
-  if (layout_repaired && !json_) say("the cache  repaired LAYER.json: it was written again\n");
-  TRY(look());
+  if (layout_repaired && !all.json) say("the cache  repaired LAYER.json: it was written again\n");
+  TRY(look(all));
   Json builds = Json::array();
-  for (auto& [id, verified] : builds_) {
-    const bool ours = own().record_of(id).map([](const auto& r) { return r.has_value(); }).value_or(true);
-    if (!verified.problems.empty() && flags_.repair && ours) TRY(repair(id, verified));
-    if (!verified.sound() && !worst) {
-      worst = verified.problems.front().diagnosis;
-      if (!verified.not_fetched.empty()) why_not_repaired_ = verified.not_fetched.back();
+  for (auto& [id, verified] : all.builds) {
+    if (!verified.problems.empty() && all.flags.repair && installed_here(all.store(), id))
+      TRY(repair(all, id, verified));
+    if (!verified.sound() && !all.worst) {
+      all.worst = verified.problems.front().diagnosis;
+      if (!verified.not_fetched.empty()) all.why_not_repaired = verified.not_fetched.back();
     }
-    builds.push(report(id, verified));
+    builds.push(report(all, id, verified));
   }
   // The sweep removes damaged files that no build needs.
-  if (!beside_.empty() && flags_.repair) {
-    TRY(store_.sweep().map([](std::uint64_t) {}));
-    TRY_ASSIGN(const auto left, cache::check(store_.root(), {flags_.deep, false, {}, context_.cancel()}));
-    std::erase_if(beside_, [&](const cache::Problem& problem) {
+  if (!all.beside.empty() && all.flags.repair) {
+    TRY(all.store().sweep().map([](std::uint64_t) {}));
+    TRY_ASSIGN(const auto left,
+               cache::check(all.store().root(), {all.flags.deep, false, {}, all.context.cancel()}));
+    std::erase_if(all.beside, [&](const cache::Problem& problem) {
       return std::none_of(left.begin(), left.end(), [&](const cache::Violation& violation) {
         return violation.build.empty() && violation.problem.path == problem.path;
       });
     });
   }
-  if (!beside_.empty() && !worst) worst = beside_.front().diagnosis;
+  if (!all.beside.empty() && !all.worst) all.worst = all.beside.front().diagnosis;
   Json document = Json::object();
   document.set("format", 1)
-      .set("cache", path_text(store_.root()))
+      .set("cache", path_text(all.store().root()))
       .set("layout_mended", layout_repaired)
       .set("places_moved", std::move(moved))
       .set("builds", std::move(builds));
-  report_the_rest(document);
+  report_the_rest(all, document);
   return document;
 }
 
@@ -426,16 +415,17 @@ Result<CacheAnswer> verify(const CacheRun& run, VerifyFlags flags) {
   if (flags.repair) TRY(prepare_to_write(run));
   open::OpenContext context(run.settings, {}, run.cancel);
   TRY_ASSIGN(flags.build, installed_build(context.store(), flags.build));
-  Verification verification(context, flags, run.common.json, run.common.quiet);
-  TRY_ASSIGN(Json document, explain::of_this_cache(verification.run()));
+  Verification all{context, flags, run.common.json, run.common.quiet};
+  TRY_ASSIGN(Json document, explain::of_this_cache(verify_all(all)));
   if (flags.build.empty()) {
-    document.set("records", check_records(run.settings, flags.repair, run.prints_text(), verification.worst));
-    document.set("audit", check_audit_log(run.settings, run.prints_text(), verification.worst));
+    document.set("records", check_records(run.settings, flags.repair, run.prints_text(), all.worst));
+    document.set("audit", check_audit_log(run.settings, run.prints_text(), all.worst));
   }
-  if (!verification.worst) return document;
-  document.set("diagnosis", explain::to_json(verification.to_report()));
-  if (run.prints_text()) say_failure(verification.to_report());
-  return CacheAnswer(std::move(document), static_cast<int>(explain::exit_status(*verification.worst)));
+  if (!all.worst) return document;
+  const Diagnosis& reported = all.why_not_repaired ? *all.why_not_repaired : *all.worst;
+  document.set("diagnosis", explain::to_json(reported));
+  if (run.prints_text()) say_failure(reported);
+  return CacheAnswer(std::move(document), static_cast<int>(explain::exit_status(*all.worst)));
 }
 
 }  // namespace

@@ -14,7 +14,6 @@
 #include "host/commands/help.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/say.hpp"
-#include "host/commands/screen.hpp"
 #include "host/commands/system.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/open.hpp"

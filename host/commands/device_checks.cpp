@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "host/commands/screen.hpp"
+#include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 
 namespace enginehost::commands {

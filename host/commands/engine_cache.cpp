@@ -14,7 +14,6 @@
 #include "host/acquire/description.hpp"
 #include "host/attempt/install.hpp"
 #include "host/commands/arguments.hpp"
-#include "host/commands/build_names.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/report.hpp"
 #include "host/commands/say.hpp"

@@ -1,5 +1,5 @@
-// engine-info: describes this machine, decides which build of an engine fits it, opens it, and explains
-// failures.
+#include "host/commands/engine_info.hpp"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -9,17 +9,14 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/commands/arguments.hpp"
-#include "host/commands/bench.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/device_checks.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/program.hpp"
 #include "host/commands/report.hpp"
 #include "host/commands/say.hpp"
-#include "host/commands/screen.hpp"
 #include "host/explain/describe_code.hpp"
 #include "host/explain/explain.hpp"
-#include "host/manifest/repository.hpp"
 #include "host/open/open.hpp"
 #include "host/preflight/preflight.hpp"
 
@@ -29,10 +26,11 @@ namespace {
 struct InfoFlags {
   CommonFlags common;
   EngineConstraints asked;
-  std::string platform_file, plugin, inspect, plot;
+  std::string platform_file, plugin, inspect;
   std::vector<std::string> codes;
-  bool plan = false, explain = false, self_test = false, bench = false, no_probe = false,
-       platform_json = false, symbols = false, installations = false;
+  bool plan = false, explain = false, self_test = false, no_probe = false, platform_json = false,
+       symbols = false, installations = false;
+  Measurement bench;
 };
 
 constexpr const char* program = "engine-info";
@@ -85,7 +83,7 @@ std::string problem_of(const InfoFlags& flags) {
                                          {"--plan", flags.plan},
                                          {"--explain", flags.explain},
                                          {"--self-test", flags.self_test},
-                                         {"--bench", flags.bench},
+                                         {"--bench", flags.bench.asked()},
                                          {"--no-probe", flags.no_probe}});
       !flag.empty() && !engine && !plugin)
     return flag + " is about an engine, and none is named: engine-info ENGINE " + flag;
@@ -95,15 +93,16 @@ std::string problem_of(const InfoFlags& flags) {
                                          {"--code says the same for", codes}});
       !mode.empty() && recorded)
     return mode + " this machine, and --platform names another one: leave one of them out";
-  if (const std::string flag = first_of(
-          {{"--self-test", flags.self_test}, {"--bench", flags.bench}, {"--no-probe", flags.no_probe}});
+  if (const std::string flag = first_of({{"--self-test", flags.self_test},
+                                         {"--bench", flags.bench.asked()},
+                                         {"--no-probe", flags.no_probe}});
       !flag.empty() && (flags.plan || recorded))
     return flag + " needs an open engine, and " + (flags.plan ? "--plan" : "--platform") +
            " only decides: leave one of them out";
   return {};
 }
 
-void add_flags(CLI::App& app, InfoFlags& flags) {
+void add_flags(CLI::App& app, InfoFlags& flags, AddMeasurement add_bench) {
   app.name("engine-info");
   app.add_option("ENGINE[@VERSION]", flags.asked.engine,
                  "the engine to open, as an application would; @2.0 is the newest 2.0.x");
@@ -121,14 +120,7 @@ void add_flags(CLI::App& app, InfoFlags& flags) {
       ->group(group);
   group = "Trying it";
   app.add_flag("--self-test", flags.self_test, "run the engine's self-test on each device")->group(group);
-  CLI::Option* const bench =
-      app.add_flag("--bench", flags.bench, "time an add and a matmul on each device against cpu")
-          ->group(group);
-  app.add_option("--plot", flags.plot,
-                 "with --bench: draw the figures into FILE.png or FILE.svg (needs gnuplot)")
-      ->type_name("FILE")
-      ->group(group)
-      ->needs(bench);
+  if (add_bench != nullptr) flags.bench = add_bench(app, group);
   app.add_option("--plugin", flags.plugin, "open a plugin file without a manifest, for engine authors")
       ->type_name("FILE")
       ->group(group);
@@ -306,23 +298,6 @@ void say_outcome(const std::string& report, const open::Outcome& outcome) {
   say_wrapped(report.substr(end));
 }
 
-// Returns the title of a picture: engine and build, then the machine and the day.
-PlotTitle plot_title(open::OpenContext& context, const open::Opened& opened) {
-  PlotTitle title;
-  const cache::Installed& build = opened.installed;
-  title.build = build.build.empty() ? path_text(path_of(build.plugin).filename())
-                                    : build.engine + " " + build.version + " " + build.flavor;
-  std::vector<std::string> machine;
-  const platform::Cpu& cpu = context.platform().cpu.value();
-  if (!cpu.model.empty()) machine.push_back(cpu.model);
-  if (cpu.cores > 0) machine.push_back(pluralize(static_cast<std::uint64_t>(cpu.cores), "core", "cores"));
-  for (const load::Device& device : opened.devices)
-    if (device.id.type != ENGINE_CPU && !device.name.empty()) machine.push_back(device.name);
-  machine.push_back(manifest::text_of_time(open::OpenContext::now()).substr(0, 10));
-  title.machine = join(machine, ", ");
-  return title;
-}
-
 // Shows the machine, even if parts of it cannot be read. `broken`: why the configuration is not used.
 int machine(const InfoFlags& flags, open::OpenContext& context, const std::optional<Diagnosis>& broken) {
   if (flags.platform_json) {
@@ -371,7 +346,7 @@ std::string command_instead_of(const std::string& engine) {
 }
 
 Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext& context) {
-  if (!flags.plot.empty()) TRY(can_plot(path_of(flags.plot)));
+  if (flags.bench.asked()) TRY(flags.bench.check());
   open::Outcome& outcome = open_in_command(context, open_request(flags, std::move(asked_for)), flags.common);
   if (!flags.platform_file.empty() && outcome.diagnosis && outcome.diagnosis->code == "EH-S13")
     outcome.diagnosis->with("recorded", flags.platform_file, "--platform");
@@ -382,27 +357,22 @@ Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::Ope
   std::vector<CheckedDevice> checks;
   if (outcome.opened) checks = check_devices(*outcome.opened, context.cancel());
   std::optional<SelfTestReport> tests;
-  std::optional<BenchReport> bench;
+  std::optional<Measured> bench;
   if (outcome.opened && flags.self_test) tests = run_self_test(*outcome.opened, context.cancel());
-  if (outcome.opened && flags.bench) bench = run_bench(*outcome.opened, context.cancel());
+  if (outcome.opened && flags.bench.asked()) bench = flags.bench.run(context, *outcome.opened);
   // A canceled measurement is not shown.
   if (outcome.opened && context.cancel()->canceled()) return fail(diagnose("EH-P10"));
-  Result<void> drawn;
-  if (bench && !flags.plot.empty())
-    drawn = plot(*bench, plot_title(context, *outcome.opened), path_of(flags.plot));
+  const std::optional<Diagnosis> not_drawn = bench ? bench->failure : std::nullopt;
   int status = outcome.exit_status();
-  if (!drawn) status = static_cast<int>(explain::exit_status(drawn.error()));
+  if (not_drawn) status = static_cast<int>(explain::exit_status(*not_drawn));
   if (status == 0 && tests && !tests->passed) status = static_cast<int>(explain::ExitStatus::not_loaded);
 
   if (flags.common.json) {
     Json document = with_checks(open::document(context, outcome), checks);
     if (tests) document.set("self_test", to_json(*tests));
-    if (bench)
-      document.set("bench", to_json(*bench)
-                                .set("plot", flags.plot.empty() || !drawn ? Json() : Json(flags.plot))
-                                .set("plot_diagnosis", drawn ? Json() : explain::to_json(drawn.error())));
+    if (bench) document.set("bench", std::move(bench->document));
     // The engine is open, but the status is that of the picture.
-    if (!drawn && outcome.exit_status() == 0) document.set("diagnosis", explain::to_json(drawn.error()));
+    if (not_drawn && outcome.exit_status() == 0) document.set("diagnosis", explain::to_json(*not_drawn));
     print(document);
     return status;
   }
@@ -410,20 +380,19 @@ Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::Ope
               outcome);
   if (!checks.empty()) say("\n%s", describe(checks).c_str());
   if (tests) say("\n%s", describe(*tests).c_str());
-  if (bench) say("\n%s", describe(*bench).c_str());
-  if (bench && !flags.plot.empty() && drawn) say("  plot in %s\n", flags.plot.c_str());
+  if (bench) say("\n%s", bench->text.c_str());
   flush_out(stdout);
   print_warnings(context.warnings(), outcome.warnings, flags.common.quiet, flags.common.verbose);
-  if (!drawn) say_failure(drawn.error());
+  if (not_drawn) say_failure(*not_drawn);
   if (outcome.state == open::State::failed && outcome.diagnosis)
     say_failure(*outcome.diagnosis, stderr, true);
   return status;
 }
 
-Result<int> run(int argc, char** argv) {
+Result<int> run(int argc, char** argv, AddMeasurement add_bench) {
   CLI::App app{"show what an engine would be on this machine, and open it"};
   InfoFlags flags;
-  add_flags(app, flags);
+  add_flags(app, flags, add_bench);
   if (const auto status = parse(app, argc, argv)) return *status;
   TRY_ASSIGN(resolve::Request asked_for, checked(flags));
   if (!flags.codes.empty()) return explain_codes(flags);
@@ -457,6 +426,8 @@ Result<int> run(int argc, char** argv) {
 
 }  // namespace
 
-int run_program(int argc, char** argv) { return guarded(argc, argv, run); }
+int run_engine_info(int argc, char** argv, AddMeasurement add_bench) {
+  return guarded(argc, argv, [&](int, char**) { return run(argc, argv, add_bench); });
+}
 
 }  // namespace enginehost::commands

@@ -12,7 +12,7 @@
 #include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "host/commands/build_names.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/commands/engine_cache.hpp"
 #include "host/commands/say.hpp"
 #include "host/commands/system.hpp"

@@ -8,11 +8,9 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/commands/arguments.hpp"
-#include "host/commands/build_names.hpp"
 #include "host/commands/engine_cache.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/say.hpp"
-#include "host/commands/screen.hpp"
 #include "host/context/open_context.hpp"
 #include "host/explain/explain.hpp"
 #include "host/settings/records.hpp"
@@ -131,18 +129,8 @@ Result<std::string> build_meant(open::OpenContext& context, const std::string& g
 
 Diagnosis unknown(const std::string& build) { return std::move(diagnose("EH-S20").with("build", build)); }
 
-// `enable` takes back a disable only. A quarantine after a failure ends by `clear`.
-Diagnosis not_disabled(const history::Record& record) {
-  return std::move(unknown(record.build).with("state", history::name_of(record.state)));
-}
-
 Json ended_document(const history::Stale& stale) {
   return Json::object().set("record", history::to_json(stale.record)).set("why", stale.why);
-}
-
-// "reference-1.0  unfit: …  (only in /usr/bin/player)"
-std::string line_elsewhere(const history::Stale& stale) {
-  return line_of(stale.record) + "  (only in the program " + stale.program + ")\n";
 }
 
 // Returns the record of the build that no longer holds, or that holds for another program; else nullptr.
@@ -182,7 +170,7 @@ Result<Json> list_records(open::OpenContext& context, const CacheRun& run) {
       continue;
     if (!stale.program.empty()) {
       records.push(history::to_json(stale.record));
-      text += line_elsewhere(stale);
+      text += line_of(stale.record) + "  (only in the program " + stale.program + ")\n";
       continue;
     }
     gone.push(ended_document(stale));
@@ -225,8 +213,9 @@ Result<Json> clear_records(open::OpenContext& context, const CacheRun& run, cons
                            bool all, bool enable) {
   TRY(context.check_state_place());
   const history::Record* const known = context.history().find(build);
+  // `enable` takes back a disable only. A quarantine after a failure ends by `clear`.
   if (enable && known != nullptr && known->state != history::State::disabled)
-    return fail(not_disabled(*known));
+    return fail(unknown(build).with("state", history::name_of(known->state)));
   std::vector<std::string> builds;
   const auto add = [&](const history::Record& record) {
     const bool cleared_by_all =

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <regex>
 #include <set>
 
 #include "base/paths.hpp"
@@ -13,7 +14,7 @@
 #include "base/version.hpp"
 #include "host/acquire/description.hpp"
 #include "host/commands/location_flags.hpp"
-#include "host/commands/screen.hpp"
+#include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/open.hpp"
 #include "host/platform/platform.hpp"
@@ -82,21 +83,8 @@ class PathShortener {
     return found;
   }
   static std::string with_short_ids(const std::string& text) {
-    constexpr std::size_t whole = 64, kept = 8;
-    std::string out;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find_first_not_of("0123456789abcdef", at), text.size());
-      if (end - at == whole) {
-        out += text.substr(at, kept) + "…";
-        at = end;
-      } else if (end > at) {
-        out += text.substr(at, end - at);
-        at = end;
-      } else {
-        out += text[at++];
-      }
-    }
-    return out;
+    static const std::regex id("(^|[^0-9a-f])([0-9a-f]{8})[0-9a-f]{56}(?![0-9a-f])");
+    return std::regex_replace(text, id, "$1$2…");
   }
 
   std::string cache_;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/commands/screen.hpp"
+#include "host/commands/say.hpp"
 #include "host/context/open_context.hpp"
 #include "host/installations/in_place.hpp"
 #include "host/open/open.hpp"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/columns.hpp"
 #include "base/printable.hpp"
 #include "host/explain/explain.hpp"
 #include "host/explain/providers.hpp"
@@ -41,7 +42,7 @@ std::string shortened(std::string text) {
   if (text.size() <= longest_value) return text;
   std::size_t from = text.size() - longest_value;
   // Not in the middle of a character.
-  while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80) ++from;
+  while (from < text.size() && continues_character(text[from])) ++from;
   return "… " + text.substr(from);
 }
 
@@ -168,11 +169,6 @@ void add_remedies(const Diagnosis& diagnosis, std::vector<Row>& rows) {
   }
 }
 
-std::size_t columns_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 // Appends the value behind a label that takes `indent` columns.
 void add_wrapped(std::string& text, std::string_view value, std::size_t indent, const Style& style) {
   if (style.width == 0) {
@@ -185,7 +181,7 @@ void add_wrapped(std::string& text, std::string_view value, std::size_t indent, 
     const std::size_t end = std::min(value.find(' '), value.size());
     const std::string_view word = value.substr(0, end);
     value.remove_prefix(std::min(end + 1, value.size()));
-    if (used > indent && used + 1 + columns_of(word) > width) {
+    if (used > indent && used + 1 + width_of(word) > width) {
       text += "\n" + std::string(indent, ' ');
       used = indent;
     } else if (used > indent) {
@@ -193,7 +189,7 @@ void add_wrapped(std::string& text, std::string_view value, std::size_t indent, 
       ++used;
     }
     text += word;
-    used += columns_of(word);
+    used += width_of(word);
   }
 }
 
@@ -213,15 +209,15 @@ std::string describe(const Diagnosis& diagnosis, const Style& style) {
   add_outputs(whole, rows);
   add_remedies(whole, rows);
   std::string text = colored(whole.code, "1;31", style.color) + "  ";
-  add_wrapped(text, whole.cause, columns_of(whole.code) + 2, style);
+  add_wrapped(text, whole.cause, width_of(whole.code) + 2, style);
   std::size_t widest = least_label_width;
-  for (const Row& row : rows) widest = std::max(widest, columns_of(row.label));
+  for (const Row& row : rows) widest = std::max(widest, width_of(row.label));
   std::string_view before;
   for (const Row& row : rows) {
     const std::string_view label = row.label == before && row.label != "or" ? std::string_view() : row.label;
     before = row.label;
     text += "\n  " + (label.empty() ? "" : colored(label, "2", style.color));
-    text.append(widest + 3 - columns_of(label), ' ');
+    text.append(widest + 3 - width_of(label), ' ');
     add_wrapped(text, row.value, widest + 5, style);
   }
   return text;

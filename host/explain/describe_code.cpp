@@ -83,8 +83,8 @@ std::string exit_status_text(const Entry& entry) {
   if (entry.name.code != reported_by_plugin) return text;
   text += " while a build is opened; afterwards";
   const char* before = " ";
-  for (const auto& [said, exit] : statuses_of_plugins()) {
-    text += before + std::to_string(static_cast<int>(exit)) + " for " + said;
+  for (const StatusOfPlugin& status : statuses_of_plugins()) {
+    text += before + std::to_string(static_cast<int>(status.exit)) + " for " + std::string(status.said);
     before = ", ";
   }
   return text;
@@ -119,7 +119,8 @@ Json code_document(const Entry& entry) {
                       .set("consequence", consequence(*entry.category));
   if (entry.name.code == reported_by_plugin) {
     Json statuses = Json::object();
-    for (const auto& [said, exit] : statuses_of_plugins()) statuses.set(said, static_cast<int>(exit));
+    for (const StatusOfPlugin& status : statuses_of_plugins())
+      statuses.set(std::string(status.said), static_cast<int>(status.exit));
     document.set("exit_statuses", std::move(statuses));
   }
   if (entry.proof != Proof::none)

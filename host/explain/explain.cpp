@@ -21,13 +21,8 @@ void add_providers(Diagnosis& diagnosis) {
       diagnosis.with("provided_by", text, "EngineHost's table of well-known libraries");
 }
 
-struct Meaning {
-  std::string_view status;
-  ExitStatus exit;
-  history::Category category;
-};
 // Exit status and category of each status that a plugin reports (EH-E01).
-constexpr Meaning of_plugins[] = {
+constexpr StatusOfPlugin of_plugins[] = {
     {"ENGINE_INVALID", ExitStatus::usage, history::Category::request},
     {"ENGINE_UNSUPPORTED", ExitStatus::nothing_fits, history::Category::host},
     {"ENGINE_UNAVAILABLE", ExitStatus::not_loaded, history::Category::host},
@@ -36,17 +31,16 @@ constexpr Meaning of_plugins[] = {
     {"ENGINE_CORRUPT", ExitStatus::wrong_bytes, history::Category::content},
     {"ENGINE_INTERNAL", ExitStatus::not_loaded, history::Category::crash},
     {"ENGINE_LOST", ExitStatus::not_loaded, history::Category::transient},
+    // A model that the caller named: the files of the build are not at fault.
+    {"ENGINE_CORRUPT of a model", ExitStatus::usage, history::Category::request},
 };
-// A corrupt model that the caller named: the files of the build are not at fault.
-constexpr Meaning corrupt_model = {"ENGINE_CORRUPT", ExitStatus::usage, history::Category::request};
 
-const Meaning* meaning_of(const Diagnosis& diagnosis) {
+const StatusOfPlugin* meaning_of(const Diagnosis& diagnosis) {
   if (diagnosis.code != "EH-E01") return nullptr;
-  const std::string_view status = diagnosis.value("status");
-  if (status == corrupt_model.status && !diagnosis.value("model").empty()) return &corrupt_model;
-  for (const Meaning& meaning : of_plugins)
-    if (meaning.status == status) return &meaning;
-  return nullptr;
+  std::string status(diagnosis.value("status"));
+  if (status == "ENGINE_CORRUPT" && !diagnosis.value("model").empty()) status += " of a model";
+  const auto found = std::ranges::find(of_plugins, status, &StatusOfPlugin::said);
+  return found != std::end(of_plugins) ? &*found : nullptr;
 }
 
 // Returns true if the process hung in the driver's library or survived SIGKILL. The driver is at fault then,
@@ -146,15 +140,10 @@ void complete(Diagnosis& diagnosis) {
   }
 }
 
-std::vector<StatusOfPlugin> statuses_of_plugins() {
-  std::vector<StatusOfPlugin> all;
-  for (const Meaning& meaning : of_plugins) all.push_back({std::string(meaning.status), meaning.exit});
-  all.push_back({std::string(corrupt_model.status) + " of a model", corrupt_model.exit});
-  return all;
-}
+std::span<const StatusOfPlugin> statuses_of_plugins() { return of_plugins; }
 
 ExitStatus exit_status(const Diagnosis& diagnosis) {
-  if (const Meaning* meaning = meaning_of(diagnosis); meaning != nullptr && !while_opening(diagnosis))
+  if (const StatusOfPlugin* meaning = meaning_of(diagnosis); meaning != nullptr && !while_opening(diagnosis))
     return meaning->exit;
   const Entry* entry = find(diagnosis.code);
   if (entry == nullptr) return ExitStatus::bug;
@@ -166,9 +155,9 @@ ExitStatus exit_status(const Diagnosis& diagnosis) {
 }
 
 history::Category category(const Diagnosis& diagnosis) {
-  if (const Meaning* meaning = meaning_of(diagnosis)) {
+  if (const StatusOfPlugin* meaning = meaning_of(diagnosis)) {
     // A plugin that rejects its own options while it is opened will reject them every time.
-    if (while_opening(diagnosis) && meaning->status == "ENGINE_INVALID") return history::Category::host;
+    if (while_opening(diagnosis) && meaning->said == "ENGINE_INVALID") return history::Category::host;
     return meaning->category;
   }
   // Memory was short for a moment, unless the evidence names the limit.

@@ -129,12 +129,13 @@ Result<Value> of_this_cache(Result<Value> result) {
 
 // Returns the exit status of a command that ends with this diagnosis; ExitStatus::bug for an unknown code.
 ExitStatus exit_status(const Diagnosis& diagnosis);
-// The exit status for one status that an open engine reports (EH-E01).
+// The consequences of one status that an open engine reports (EH-E01).
 struct StatusOfPlugin {
-  std::string said;  // "ENGINE_INVALID", "ENGINE_CORRUPT of a model"
-  ExitStatus exit = ExitStatus::not_loaded;
+  std::string_view said;  // "ENGINE_INVALID", "ENGINE_CORRUPT of a model"
+  ExitStatus exit;
+  history::Category category;
 };
-std::vector<StatusOfPlugin> statuses_of_plugins();
+std::span<const StatusOfPlugin> statuses_of_plugins();
 history::Category category(const Diagnosis& diagnosis);
 
 // Returns {"code","title","cause","evidence":[…],"remedy":[…],"context":[…]} of a completed copy.

@@ -15,15 +15,7 @@ std::optional<LoaderHint> read_loader_text(std::string_view text) {
   text = trim(text);
   if (auto hint = texts::read_dyld(text)) return hint;
   if (auto hint = texts::read_musl(text)) return hint;
-  if (auto hint = texts::read_glibc(text)) return hint;
-  // musl's text for a file that is no library; glibc's loader has no such text.
-  if (constexpr std::string_view phrase = ": Exec format error"; contains(text, phrase)) {
-    LoaderHint hint;
-    hint.code = "EH-F08";
-    hint.subject = until(text, phrase);
-    return hint;
-  }
-  return std::nullopt;
+  return texts::read_glibc(text);
 }
 
 std::optional<LoaderHint> read_engine_text(std::string_view text) {
@@ -60,12 +52,9 @@ std::optional<LoaderHint> read_error_output(std::string_view text) {
         if (hint) hint->code = "EH-L13";
       }
     if (!hint && contains(line, "Inconsistency detected by ld.so")) {
-      hint.emplace();
-      hint->code = "EH-F08";
+      hint = LoaderHint{.code = "EH-F08"};
     } else if (!hint && contains(line, thrown)) {
-      hint.emplace();
-      hint->code = "EH-R03";
-      hint->exception = until(after(line, " of '"), "'");
+      hint = LoaderHint{.code = "EH-R03", .exception = texts::between(line, " of '", "'")};
       if (i + 1 < lines.size() && contains(lines[i + 1], "what():  "))
         hint->what = after(lines[i + 1], "what():  ");
     } else if (!hint && contains(line, "from LD_PRELOAD cannot be preloaded")) {

@@ -13,18 +13,18 @@
 namespace enginehost::explain {
 
 struct LoaderHint {
-  std::string code;             // the class the text most often means: "EH-L01"
-  std::string subject;          // the library or file named first
-  std::string symbol;           // of an undefined symbol
-  std::string version;          // of a symbol or a missing version
-  std::string required_by;      // the file that needs it, if the text names it
-  std::string exception, what;  // of an uncaught C++ exception
-  std::string number;           // of the system's or the runtime's error, if the text has one: "126", "803"
-  std::string found, required;  // present and needed: processors, versions
+  std::string code{};               // the class the text most often means: "EH-L01"
+  std::string subject{};            // the library or file named first
+  std::string symbol{};             // of an undefined symbol
+  std::string version{};            // of a symbol or a missing version
+  std::string required_by{};        // the file that needs it, if the text names it
+  std::string exception{}, what{};  // of an uncaught C++ exception
+  std::string number{};  // of the system's or the runtime's error, if the text has one: "126", "803"
+  std::string found{}, required{};  // present and needed: processors, versions
   struct TriedPath {
     std::string path, reason;
   };
-  std::vector<TriedPath> tried;  // every file that the loader tried, if the text lists them (dyld)
+  std::vector<TriedPath> tried{};  // every file that the loader tried, if the text lists them (dyld)
 };
 
 // All functions are pure and may be called from any thread. They return nothing for an unknown text.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/columns.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::platform {
@@ -77,13 +78,6 @@ class Wording {
     return lines.empty() ? Lines{"none"} : lines;
   }
 };
-
-bool continues_a_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0u) == 0x80u; }
-
-// The columns on a screen: continuation bytes of UTF-8 take none.
-std::size_t width_of(std::string_view text) {
-  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues_a_character));
-}
 
 template <class Value>
 void add_rows(const Wording& wording, std::string name, const Fact<Value>& fact,

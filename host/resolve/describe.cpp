@@ -2,23 +2,12 @@
 
 #include <algorithm>
 
+#include "base/columns.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::resolve {
 namespace {
-
-// Counts characters on a terminal. Ids and versions are ASCII, but a device name may not be.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-std::string padded(std::string text, std::size_t width) {
-  const std::size_t used = width_of(text);
-  if (used < width) text.append(width - used, ' ');
-  return text;
-}
 
 std::string reason_of(const Candidate& candidate) {
   if (candidate.turned_down && candidate.verdict != Verdict::chosen) {

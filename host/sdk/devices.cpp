@@ -145,15 +145,6 @@ Result<std::string> device_at_work(const enginehost_engine& engine, engine_devic
                             .with("device", to)));
 }
 
-// Fills in the struct of enginehost_engine_device().
-Result<void> report(const enginehost_engine& engine, std::size_t number, enginehost_device* out) {
-  enginehost_error* error = nullptr;
-  const enginehost_status status = enginehost_engine_device(&engine, number, out, &error);
-  enginehost_error_free(error);
-  if (status != ENGINEHOST_OK) return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
-  return {};
-}
-
 // Allocates in memory of the engine, or in ours.
 Result<enginehost::load::OwnedTensor> room_for(enginehost::load::Engine& engine, const engine_tensor& from,
                                                const Destination& to,
@@ -186,16 +177,16 @@ Result<enginehost::load::OwnedTensor> copied_to(enginehost::load::Engine& engine
 enginehost_status enginehost_engine_choose_device(const enginehost_engine* engine, const char* wanted,
                                                   enginehost_device* out, enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
+    TRY(sdk::not_null("engine", engine));
     TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, wanted));
-    return report(*engine, number, out);
+    return sdk::describe(*engine, number, out);
   });
 }
 
 enginehost_status enginehost_engine_set_default_device(enginehost_engine* engine, const char* device,
                                                        enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
+    TRY(sdk::not_null("engine", engine));
     const std::string wanted = device != nullptr ? device : "";
     if (!wanted.empty()) TRY(sdk::chosen_device(*engine, device));
     engine->default_device = wanted;
@@ -207,11 +198,9 @@ enginehost_status enginehost_engine_functional(enginehost_engine* engine, const 
                                                const enginehost_cancel* cancel,
                                                enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
+    TRY(sdk::not_null("engine", engine));
     TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, device));
-    enginehost::load::CallOptions options;
-    if (cancel != nullptr) options.cancel = cancel->token;
-    TRY(engine->shared->check(engine->shared->device_names()[number], options));
+    TRY(engine->shared->check(engine->shared->device_names()[number], sdk::call_with(cancel)));
     return {};
   });
 }
@@ -221,11 +210,9 @@ enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* 
                                          enginehost_error** error) noexcept {
   if (out != nullptr) *out = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
-    if (engine == nullptr || tensor == nullptr || out == nullptr)
-      return fail(sdk::wrong_argument(engine == nullptr   ? "engine"
-                                      : tensor == nullptr ? "tensor"
-                                                          : "out",
-                                      "it is NULL"));
+    TRY(sdk::not_null("engine", engine));
+    TRY(sdk::not_null("tensor", tensor));
+    TRY(sdk::not_null("out", out));
     TRY_ASSIGN(const enginehost::load::PassedTensor passed,
                enginehost::load::PassedTensor::take("tensor", *static_cast<const engine_tensor*>(tensor)));
     const engine_tensor& from = passed.tensor();
@@ -238,8 +225,7 @@ enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* 
               .with("input", "tensor")
               .with("given", enginehost::load::describe_tensor(from))
               .with("wanted", "a tensor of numbers: strings lie in host memory", "the plugin interface"));
-    enginehost::load::CallOptions options;
-    if (cancel != nullptr) options.cancel = cancel->token;
+    const enginehost::load::CallOptions options = sdk::call_with(cancel);
     TRY_ASSIGN(const auto alone, engine->shared->exclusive(options.cancel));
     TRY_ASSIGN(auto copy, copied_to(engine->shared->engine(), from, to, at_work, options));
     *out = reinterpret_cast<DLManagedTensorVersioned*>(copy.release());

@@ -48,34 +48,42 @@ size_t enginehost_engine_device_count(const enginehost_engine* engine) noexcept 
   return engine != nullptr ? engine->shared->opened().devices.size() : 0;
 }
 
+namespace enginehost::sdk {
+
+Result<void> describe(const enginehost_engine& engine, std::size_t number, enginehost_device* out) {
+  if (out == nullptr || out->size < first_device)
+    return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
+  const auto& devices = engine.shared->opened().devices;
+  if (number >= devices.size())
+    return fail(enginehost::diagnose("EH-P46")
+                    .with("number", std::to_string(number))
+                    .with("count", std::to_string(devices.size()))
+                    .with("of", "devices"));
+  const load::Device& device = devices[number];
+  out->name = engine.shared->device_names()[number].c_str();
+  out->description = device.name.c_str();
+  out->architecture = device.architecture.c_str();
+  out->type = device.id.type;
+  out->index = device.id.index;
+  out->memory_total = device.memory_total;
+  out->memory_free = device.memory_free;
+  return {};
+}
+
+}  // namespace enginehost::sdk
+
 enginehost_status enginehost_engine_device(const enginehost_engine* engine, size_t number,
                                            enginehost_device* out, enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
-    if (out == nullptr || out->size < first_device)
-      return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
-    const auto& devices = engine->shared->opened().devices;
-    if (number >= devices.size())
-      return enginehost::fail(enginehost::diagnose("EH-P46")
-                                  .with("number", std::to_string(number))
-                                  .with("count", std::to_string(devices.size()))
-                                  .with("of", "devices"));
-    const enginehost::load::Device& device = devices[number];
-    out->name = engine->shared->device_names()[number].c_str();
-    out->description = device.name.c_str();
-    out->architecture = device.architecture.c_str();
-    out->type = device.id.type;
-    out->index = device.id.index;
-    out->memory_total = device.memory_total;
-    out->memory_free = device.memory_free;
-    return {};
+    TRY(sdk::not_null("engine", engine));
+    return sdk::describe(*engine, number, out);
   });
 }
 
 enginehost_status enginehost_engine_self_test(enginehost_engine* engine, int32_t level, const char* device,
                                               enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
+    TRY(sdk::not_null("engine", engine));
     if (level < ENGINE_SELFTEST_LIBRARIES || level > ENGINE_SELFTEST_GRAPH)
       return fail(
           sdk::wrong_argument("level", "it is " + std::to_string(level) + ", and the levels are 0, 1 and 2"));
@@ -90,11 +98,10 @@ enginehost_status enginehost_engine_check(enginehost_engine* engine, const char*
                                           const enginehost_cancel* cancel, enginehost_check* out,
                                           enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    if (engine == nullptr) return fail(sdk::wrong_argument("engine", "it is NULL"));
+    TRY(sdk::not_null("engine", engine));
     if (out == nullptr || out->size < first_check)
       return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
-    enginehost::load::CallOptions call;
-    if (cancel != nullptr) call.cancel = cancel->token;
+    const enginehost::load::CallOptions call = sdk::call_with(cancel);
     TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, device));
     TRY_ASSIGN(const enginehost::load::DeviceCheck check,
                engine->shared->check(engine->shared->device_names()[number], call));

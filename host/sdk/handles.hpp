@@ -121,6 +121,22 @@ inline Diagnosis wrong_argument(const char* argument, std::string_view problem) 
   return std::move(diagnose("EH-P45").with("argument", argument).with("problem", problem));
 }
 
+// Returns EH-P45 if the pointer is NULL.
+inline Result<void> not_null(const char* argument, const void* pointer) {
+  if (pointer == nullptr) return fail(wrong_argument(argument, "it is NULL"));
+  return {};
+}
+
+// `cancel` may be NULL.
+inline load::CallOptions call_with(const enginehost_cancel* cancel) {
+  load::CallOptions call;
+  if (cancel != nullptr) call.cancel = cancel->token;
+  return call;
+}
+
+// Fills in the device of that number. EH-P45, EH-P46.
+Result<void> describe(const enginehost_engine& engine, std::size_t number, enginehost_device* out);
+
 // The choice of a device is the same for every function of the API that takes one.
 // Returns the index of the chosen device among the engine's. enginehost.h describes the rule at
 // enginehost_engine_choose_device(). `wanted` may be NULL. EH-S09 ("device", "offered", "other_build",

@@ -15,12 +15,6 @@ using enginehost::load::Output;
 
 namespace {
 
-enginehost::load::CallOptions call_with(const enginehost_cancel* cancel) {
-  enginehost::load::CallOptions call;
-  if (cancel != nullptr) call.cancel = cancel->token;
-  return call;
-}
-
 // Waits until no other thread runs the model, unless the engine allows concurrent runs. EH-P10 if canceled
 // before that.
 Result<std::optional<sdk::CallQueue::QueueTurn>> turn_on(
@@ -71,11 +65,9 @@ enginehost_status enginehost_model_load(enginehost_engine* engine, const char* p
                                         enginehost_model** out, enginehost_error** error) noexcept {
   if (out != nullptr) *out = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
-    if (engine == nullptr || path == nullptr || out == nullptr)
-      return fail(sdk::wrong_argument(engine == nullptr ? "engine"
-                                      : path == nullptr ? "path"
-                                                        : "out",
-                                      "it is NULL"));
+    TRY(sdk::not_null("engine", engine));
+    TRY(sdk::not_null("path", path));
+    TRY(sdk::not_null("out", out));
     enginehost::load::ModelRequest request;
     std::error_code ignored;
     request.file = std::filesystem::absolute(enginehost::path_of(path), ignored);
@@ -85,7 +77,7 @@ enginehost_status enginehost_model_load(enginehost_engine* engine, const char* p
     TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, device));
     request.device = shared.device_names()[number];
     {
-      const enginehost::load::CallOptions call = call_with(cancel);
+      const enginehost::load::CallOptions call = sdk::call_with(cancel);
       TRY_ASSIGN(const auto alone, shared.exclusive(call.cancel));
       TRY_ASSIGN(model->model, enginehost::load::Model::load(shared.engine(), request, call));
     }
@@ -111,7 +103,7 @@ size_t enginehost_model_output_count(const enginehost_model* model) noexcept {
 enginehost_status enginehost_model_input(const enginehost_model* model, size_t number, enginehost_port* out,
                                          enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    if (model == nullptr) return fail(sdk::wrong_argument("model", "it is NULL"));
+    TRY(sdk::not_null("model", model));
     const engine_function& function = model->model->function();
     return describe(function.inputs, function.input_count, model->input_types, number, out);
   });
@@ -120,7 +112,7 @@ enginehost_status enginehost_model_input(const enginehost_model* model, size_t n
 enginehost_status enginehost_model_output(const enginehost_model* model, size_t number, enginehost_port* out,
                                           enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    if (model == nullptr) return fail(sdk::wrong_argument("model", "it is NULL"));
+    TRY(sdk::not_null("model", model));
     const engine_function& function = model->model->function();
     return describe(function.outputs, function.output_count, model->output_types, number, out);
   });
@@ -131,19 +123,17 @@ enginehost_status enginehost_model_run(enginehost_model* model, const enginehost
                                        enginehost_outputs** out, enginehost_error** error) noexcept {
   if (out != nullptr) *out = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
-    if (model == nullptr || out == nullptr || (inputs == nullptr && input_count > 0))
-      return fail(sdk::wrong_argument(model == nullptr ? "model"
-                                      : out == nullptr ? "out"
-                                                       : "inputs",
-                                      "it is NULL"));
+    TRY(sdk::not_null("model", model));
+    TRY(sdk::not_null("out", out));
+    if (input_count > 0) TRY(sdk::not_null("inputs", inputs));
     std::vector<enginehost::load::NamedTensor> tensors;
     for (std::size_t i = 0; i < input_count; ++i) {
-      if (inputs[i].tensor == nullptr) return fail(sdk::wrong_argument("inputs[].tensor", "it is NULL"));
+      TRY(sdk::not_null("inputs[].tensor", inputs[i].tensor));
       tensors.push_back({inputs[i].name != nullptr ? inputs[i].name : "", tensor_of(inputs[i].tensor)});
     }
     auto outputs = std::make_unique<enginehost_outputs>();
     {
-      const enginehost::load::CallOptions call = call_with(cancel);
+      const enginehost::load::CallOptions call = sdk::call_with(cancel);
       TRY_ASSIGN(const auto turn, turn_on(*model, call.cancel));
       TRY_ASSIGN(outputs->outputs, model->model->run(tensors, call));
     }

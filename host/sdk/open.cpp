@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/location.hpp"
 #include "base/paths.hpp"
@@ -76,7 +77,7 @@ Result<void> check_request(const enginehost_request& request) {
 
 // Returns a checked copy of the caller's struct. Fields that the caller's header does not have are zero.
 Result<enginehost_request> request_of(const enginehost_request* given) {
-  if (given == nullptr) return fail(sdk::wrong_argument("request", "it is NULL"));
+  TRY(sdk::not_null("request", given));
   enginehost_request request{};
   // The struct of any header ends at a multiple of its alignment; a part of a field is not copied.
   const std::size_t size = given->size - given->size % alignof(enginehost_request);
@@ -106,45 +107,30 @@ settings::FlagValues flags_of(const enginehost_request& request) {
 // Returns all parts of the request that decide what is opened; callbacks and user data do not.
 std::string key_of(const enginehost_request& request) {
   std::string key;
-  key.reserve(256);
   const auto add = [&](const char* text) {
     key += text != nullptr ? '+' : '-';  // "" is not the same as NULL
     if (text != nullptr) key += text;
     key += '\0';
   };
-  add(request.engine);
-  add(request.version);
-  add(request.flavor);
-  add(request.device);
+  for (const char* const text : {request.engine, request.version, request.flavor, request.device,
+                                 request.package_index, request.force})
+    add(text);
   key += request.require != 0 ? 'r' : '-';
   key += request.offline != 0 ? 'o' : '-';
   key += request.no_probe != 0 ? 'n' : '-';
   key += request.allow_unsigned != 0 ? 'u' : '-';
-  add(request.cache);
-  add(request.helper);
-  add(request.package_index);
-  const auto is_relative = [](const char* folder) { return folder != nullptr && *folder != '/'; };
-  bool relative = is_relative(request.cache) || is_relative(request.helper);
-  for (std::size_t i = 0; i < request.repository_count; ++i) {
-    add(request.repositories[i]);
-    relative = relative || is_relative(request.repositories[i]);
-  }
-  if (request.installation_count > 0) {
-    key += 'i';
-    for (std::size_t i = 0; i < request.installation_count; ++i) {
-      add(request.installations[i]);
-      relative = relative || is_relative(request.installations[i]);
-    }
-  }
-  if (request.force != nullptr) {
-    key += 'f';
-    add(request.force);
-  }
   // An engine logs from one level on.
-  if (request.on_log != nullptr) key += "l" + std::to_string(request.log_level) + '\0';
+  if (request.on_log != nullptr) key += "l" + std::to_string(request.log_level);
+  key += '\0';
+  std::vector<const char*> folders{request.cache, request.helper};
+  folders.insert(folders.end(), request.repositories, request.repositories + request.repository_count);
+  folders.push_back(nullptr);
+  folders.insert(folders.end(), request.installations, request.installations + request.installation_count);
+  for (const char* const folder : folders) add(folder);
   // A relative folder depends on the current folder.
   std::error_code ignored;
-  if (relative) add(path_text(std::filesystem::current_path(ignored)).c_str());
+  if (std::ranges::any_of(folders, [](const char* folder) { return folder != nullptr && *folder != '/'; }))
+    add(path_text(std::filesystem::current_path(ignored)).c_str());
   return key;
 }
 
@@ -220,12 +206,6 @@ open::OpenRequest open_request(const enginehost_request& request, open::AskedSet
   return open;
 }
 
-std::unique_ptr<open::OpenContext> world_for(const enginehost_request& request, settings::Settings settings) {
-  std::optional<CancelToken> cancel;
-  if (request.cancel != nullptr) cancel = request.cancel->token;
-  return std::make_unique<open::OpenContext>(std::move(settings), std::nullopt, std::move(cancel));
-}
-
 void listen(enginehost_engine& engine, const enginehost_request& request) {
   if (request.on_device == nullptr) return;
   engine.health = engine.shared->health();
@@ -249,10 +229,6 @@ std::size_t add_to(load::EngineLog& log, const enginehost_request& request) {
   });
 }
 
-Diagnosis why_nothing(const open::Outcome& outcome) {
-  return outcome.diagnosis ? *outcome.diagnosis : diagnose("EH-S01");
-}
-
 }  // namespace
 
 enginehost_status enginehost_open(const enginehost_request* given, enginehost_engine** out,
@@ -260,7 +236,7 @@ enginehost_status enginehost_open(const enginehost_request* given, enginehost_en
   if (out != nullptr) *out = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
     TRY_ASSIGN(const enginehost_request request, request_of(given));
-    if (out == nullptr) return fail(sdk::wrong_argument("out", "it is NULL"));
+    TRY(sdk::not_null("out", out));
     open::SharedRequest wanted;
     wanted.key = key_of(request);
     wanted.flags = [&request] { return flags_of(request); };
@@ -275,7 +251,7 @@ enginehost_status enginehost_open(const enginehost_request* given, enginehost_en
       open.attempt.log_level = request.log_level;
       return open;
     };
-    if (request.cancel != nullptr) wanted.cancel = request.cancel->token;
+    wanted.cancel = sdk::call_with(request.cancel).cancel;
     engine->requested_device = text_or_empty(request.device);
     TRY_ASSIGN(engine->shared, open::open_shared(wanted));
     listen(*engine, request);
@@ -294,16 +270,16 @@ enginehost_status enginehost_plan(const enginehost_request* given, char** json,
   if (json != nullptr) *json = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
     TRY_ASSIGN(const enginehost_request request, request_of(given));
-    if (json == nullptr) return fail(sdk::wrong_argument("json", "it is NULL"));
+    TRY(sdk::not_null("json", json));
     TRY_ASSIGN(settings::Settings settings,
                settings::load_settings(flags_of(request), settings::Environment::of_this_process()));
-    const auto context = world_for(request, std::move(settings));
+    open::OpenContext context(std::move(settings), std::nullopt, sdk::call_with(request.cancel).cancel);
     open::OpenRequest open =
-        open_request(request, [&]() -> const settings::Settings& { return context->settings(); });
+        open_request(request, [&]() -> const settings::Settings& { return context.settings(); });
     open.plan_only = true;
-    open::Outcome outcome = open::open_engine(*context, open);
-    *json = sdk::copy_text(enginehost::without_passwords(open::document(*context, outcome).dump(2)));
-    if (outcome.state == open::State::failed) return fail(why_nothing(outcome));
+    open::Outcome outcome = open::open_engine(context, open);
+    *json = sdk::copy_text(enginehost::without_passwords(open::document(context, outcome).dump(2)));
+    if (outcome.state == open::State::failed) return fail(outcome.diagnosis.value_or(diagnose("EH-S01")));
     return {};
   });
 }
@@ -311,7 +287,7 @@ enginehost_status enginehost_plan(const enginehost_request* given, char** json,
 enginehost_status enginehost_platform(char** json, enginehost_error** error) noexcept {
   if (json != nullptr) *json = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
-    if (json == nullptr) return fail(sdk::wrong_argument("json", "it is NULL"));
+    TRY(sdk::not_null("json", json));
     TRY_ASSIGN(settings::Settings settings,
                settings::load_settings({}, settings::Environment::of_this_process()));
     settings.offline = true;  // builds only say which libraries to look for; nothing is fetched

@@ -1,5 +1,5 @@
 // Short names of builds, licenses and keys.
-#include "host/commands/build_names.hpp"
+#include "host/commands/arguments.hpp"
 
 #include <gmock/gmock.h>
 

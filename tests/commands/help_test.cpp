@@ -64,7 +64,8 @@ TEST_F(Help, FitsTheWidth) {
 }
 
 TEST_F(Help, HasTextsForEachPublishedCommand) {
-  for (const char* command : {"engine-info", "engine-run", "engine-cache fetch", "engine-cache import"}) {
+  for (const char* command :
+       {"engine-info", "engine-cache list", "engine-cache fetch", "engine-cache import"}) {
     const HelpText* text = help_text_of(command);
     ASSERT_NE(text, nullptr) << command;
     EXPECT_GE(text->examples.size(), 2u);

@@ -1,5 +1,5 @@
 // Words wrapped to a width, and colors.
-#include "host/commands/screen.hpp"
+#include "host/commands/say.hpp"
 
 #include <gmock/gmock.h>
 

@@ -162,6 +162,11 @@ TEST(HelpTexts, OfABuildWithoutToolsRefuseTheirSubcommands) {
     EXPECT_THAT(refused.error, HasSubstr(name + " belongs to the tools of EngineHost"));
     EXPECT_THAT(refused.error, HasSubstr("-DENGINEHOST_TOOLS=ON"));
   }
+  const Command info{"../tests/engine-info-without-tools", {}};
+  EXPECT_THAT(help_of(workplace, info), Not(HasSubstr("--bench")));
+  const Ended refused = workplace.run(info.program, {"reference", "--bench"});
+  EXPECT_EQ(refused.status, 2) << refused.said();
+  EXPECT_THAT(refused.error, HasSubstr("--bench belongs to the tools of EngineHost, and this engine-info"));
 }
 
 }  // namespace

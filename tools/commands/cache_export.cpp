@@ -12,7 +12,6 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/arguments.hpp"
-#include "host/commands/build_names.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "tools/commands/engine_cache.hpp"

@@ -10,7 +10,6 @@
 #include "base/text.hpp"
 #include "host/acquire/acquire.hpp"
 #include "host/commands/arguments.hpp"
-#include "host/commands/build_names.hpp"
 #include "host/commands/say.hpp"
 #include "host/context/open_context.hpp"
 #include "host/explain/explain.hpp"
@@ -22,7 +21,7 @@ namespace enginehost::commands {
 namespace {
 
 struct PushFlags {
-  std::vector<std::string> what;  // builds as in build_names.hpp, and the registry last
+  std::vector<std::string> what;  // builds as in arguments.hpp, and the registry last
   std::vector<std::string> redistribute;
   std::string manifest;
 };

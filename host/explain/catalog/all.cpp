@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "host/explain/catalog/tables.hpp"
+#include "host/explain/describe_code.hpp"
 
 namespace enginehost::explain {
 
@@ -25,31 +26,16 @@ std::span<const Entry> all() {
   return sorted;
 }
 
+// The names are in the order of Proof.
 std::string_view name_of(Proof proof) {
-  switch (proof) {
-    case Proof::none:
-      return "";
-    case Proof::produced:
-      return "produced";
-    case Proof::from_file:
-      return "from the file";
-    case Proof::parsed:
-      return "parsed";
-    case Proof::described:
-      return "described";
-  }
-  return "";
+  constexpr std::string_view names[] = {"", "produced", "from the file", "parsed", "described"};
+  return names[static_cast<std::size_t>(proof)];
 }
 
 const Entry* find(std::string_view code) {
-  std::string full;
-  for (const char c : code) full += (c >= 'a' && c <= 'z') ? static_cast<char>(c - 'a' + 'A') : c;
-  if (!full.starts_with("EH-")) full.insert(0, "EH-");
-  const auto entries = all();
-  const auto found = std::lower_bound(
-      entries.begin(), entries.end(), full,
-      [](const Entry& entry, const std::string& wanted) { return entry.name.code < wanted; });
-  return found != entries.end() && found->name.code == full ? &*found : nullptr;
+  const std::string full = normalised_code(code);
+  const auto found = std::ranges::find(all(), full, [](const Entry& entry) { return entry.name.code; });
+  return found != all().end() ? &*found : nullptr;
 }
 
 }  // namespace enginehost::explain

@@ -109,10 +109,7 @@ namespace texts {
 std::optional<LoaderHint> read_cuda(std::string_view text) {
   const auto error = find_cuda_error(text);
   if (!error) return std::nullopt;
-  LoaderHint hint;
-  hint.code = error->code;
-  hint.number = std::to_string(error->number);
-  return hint;
+  return LoaderHint{.code = std::string(error->code), .number = std::to_string(error->number)};
 }
 
 }  // namespace texts

@@ -115,25 +115,22 @@ std::optional<LoaderHint> read_dyld(std::string_view text) {
     hint.symbol = until(until(rest, "\n"), " ");
     hint.required_by = file_of(after(rest, "Referenced from: "));
     hint.subject = file_of(after(rest, "Expected in: "));
-    hint.required = between(rest, "built for macOS ", " which is newer than running OS");
-    const bool newer = contains(rest, "which is newer than running OS");
-    if (!newer) hint.required.clear();
-    hint.code = newer ? "EH-X07" : "EH-L12";
+    hint.code = "EH-L12";
+    if (constexpr std::string_view newer = " which is newer than running OS"; contains(rest, newer)) {
+      hint.required = between(rest, "built for macOS ", newer);
+      hint.code = "EH-X07";
+    }
     return hint;
   }
+  hint.subject = until(between(text, "dlopen(", ")"), ", 0x");
   if (contains(text, "dlopen(") && !hint.tried.empty()) {
-    hint.subject = until(between(text, "dlopen(", ")"), ", 0x");
     judge_tried(hint, "EH-F01");
     return hint;
   }
-  if (contains(text, "dlopen(") || contains(text, "dyld"))
-    if (const std::string_view code = class_of(text); !code.empty()) {
-      hint.code = code;
-      hint.subject = until(between(text, "dlopen(", ")"), ", 0x");
-      take_processors(text, hint);
-      return hint;
-    }
-  return std::nullopt;
+  hint.code = class_of(text);
+  if (hint.code.empty() || !(contains(text, "dlopen(") || contains(text, "dyld"))) return std::nullopt;
+  take_processors(text, hint);
+  return hint;
 }
 
 }  // namespace enginehost::explain::texts

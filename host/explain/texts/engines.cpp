@@ -7,44 +7,34 @@ namespace enginehost::explain::texts {
 // cuDNN: Could not load library X. Error: …   Unable to load any of {X, …}   Invalid handle. Cannot load
 // symbol S
 std::optional<LoaderHint> read_cudnn(std::string_view text) {
-  LoaderHint hint;
-  hint.code = "EH-R15";
+  constexpr const char *missing = "EH-R15", *another_version = "EH-R16";
   if (contains(text, "Could not load library ")) {
     const std::string rest = after(text, "Could not load library ");
-    hint.subject = until(until(rest, ". Error"), "; dlerror");
     // "… Error: X: symbol f, version libcudnn_ops_infer.so.8 not defined in file …": another version is
     // there.
-    if (contains(rest, "undefined symbol") || contains(rest, " not defined in file ")) hint.code = "EH-R16";
-    return hint;
+    const bool there = contains(rest, "undefined symbol") || contains(rest, " not defined in file ");
+    return LoaderHint{.code = there ? another_version : missing,
+                      .subject = until(until(rest, ". Error"), "; dlerror")};
   }
-  if (contains(text, "Could not load symbol ") && contains(text, "undefined symbol")) {
-    hint.code = "EH-R16";
-    hint.symbol = between(text, "Could not load symbol ", ".");
-    hint.subject = until(between(text, "Error: ", ": undefined symbol"), ": ");
-    return hint;
-  }
-  if (contains(text, "Unable to load any of {")) {
-    hint.subject = until(between(text, "Unable to load any of {", "}"), ",");
-    return hint;
-  }
-  if (contains(text, "Cannot load symbol cudnn")) {
-    hint.symbol = until(until(after(text, "Cannot load symbol "), " "), "\n");
-    return hint;
-  }
+  if (contains(text, "Could not load symbol ") && contains(text, "undefined symbol"))
+    return LoaderHint{.code = another_version,
+                      .subject = until(between(text, "Error: ", ": undefined symbol"), ": "),
+                      .symbol = between(text, "Could not load symbol ", ".")};
+  if (contains(text, "Unable to load any of {"))
+    return LoaderHint{.code = missing, .subject = until(between(text, "Unable to load any of {", "}"), ",")};
+  if (contains(text, "Cannot load symbol cudnn"))
+    return LoaderHint{.code = missing, .symbol = until(until(after(text, "Cannot load symbol "), " "), "\n")};
   if (contains(text, "CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH") ||
-      contains(text, "CUDNN_STATUS_VERSION_MISMATCH")) {
-    hint.code = "EH-R16";
-    return hint;
-  }
-  // PyTorch compares with the version that it was compiled against.
+      contains(text, "CUDNN_STATUS_VERSION_MISMATCH"))
+    return LoaderHint{.code = another_version};
+  // PyTorch compares with the version that it was compiled against. Some releases write two blanks.
   if (contains(text, "cuDNN version incompatibility")) {
-    hint.code = "EH-R16";
-    hint.required = between(text, "compiled  against ", " but");
-    if (hint.required.empty()) hint.required = between(text, "compiled against ", " but");
-    hint.found = until(between(text, "found runtime version ", ". "), "\n");
-    return hint;
+    const std::string required = between(text, "compiled  against ", " but");
+    return LoaderHint{.code = another_version,
+                      .found = until(between(text, "found runtime version ", ". "), "\n"),
+                      .required = required.empty() ? between(text, "compiled against ", " but") : required};
   }
-  if (contains(text, "CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED")) return hint;
+  if (contains(text, "CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED")) return LoaderHint{.code = missing};
   return std::nullopt;
 }
 
@@ -75,26 +65,19 @@ constexpr Phrase sentences[] = {
 }  // namespace
 
 std::optional<LoaderHint> read_engine(std::string_view text) {
-  LoaderHint hint;
   // NVRTC: nvrtc: error: failed to open libnvrtc-builtins.so.11.8.
   if (contains(text, "failed to open libnvrtc-builtins.so")) {
-    hint.code = "EH-R15";
-    hint.subject =
-        until(until("libnvrtc-builtins.so" + after(text, "failed to open libnvrtc-builtins.so"), "\n"), " ");
-    while (!hint.subject.empty() && (hint.subject.back() == '.' || hint.subject.back() == ','))
-      hint.subject.pop_back();
-    return hint;
+    std::string library = until(until(after(text, "failed to open "), "\n"), " ");
+    library.erase(library.find_last_not_of(".,") + 1);
+    return LoaderHint{.code = "EH-R15", .subject = std::move(library)};
   }
   // ggml: load_backend: failed to find ggml_backend_init in /x/libggml-cuda.so
-  if (contains(text, "failed to find ggml_backend_init in ")) {
-    hint.code = "EH-R11";
-    hint.subject = until(after(text, "failed to find ggml_backend_init in "), "\n");
-    hint.symbol = "ggml_backend_init";
-    return hint;
-  }
+  if (constexpr std::string_view lacks = "failed to find ggml_backend_init in "; contains(text, lacks))
+    return LoaderHint{
+        .code = "EH-R11", .subject = until(after(text, lacks), "\n"), .symbol = "ggml_backend_init"};
   const Phrase* const known = find_phrase(text, sentences);
   if (known == nullptr) return std::nullopt;
-  hint.code = known->code;
+  LoaderHint hint{.code = std::string(known->code)};
   if (known->code == "EH-G03") hint.found = between(text, "(found version ", ")");
   if (known->code == "EH-L27") hint.required = between(text, "compiled to use ", " instructions");
   if (contains(text, "does not match DSO version")) {

@@ -48,6 +48,7 @@ constexpr Phrase phrases[] = {
     {": DT_RELR without GLIBC_ABI_DT_RELR dependency", "EH-L10"},
     {": no more namespaces available for dlmopen()", "EH-L18"},
     {": File name too long", "EH-L33"},
+    {": Exec format error", "EH-F08"},  // musl's text for a file that is no library
 };
 
 // Programs put a prefix before the loader's text ("ImportError: ", or in a JVM the file to open). The last
@@ -154,8 +155,7 @@ std::optional<LoaderHint> symbol_missing(std::string_view text) {
 
 // X: PURPOSE OF THE MEMORY: Cannot allocate memory     out of memory
 std::optional<LoaderHint> out_of_memory(std::string_view text) {
-  LoaderHint hint;
-  hint.code = "EH-L23";
+  LoaderHint hint{.code = "EH-L23"};
   // Names no library (elf/dl-exception.c, oom_exception).
   if (text == "out of memory") return hint;
   const std::size_t end = text.rfind(": Cannot allocate memory");
@@ -169,10 +169,7 @@ std::optional<LoaderHint> out_of_memory(std::string_view text) {
 // ERROR: ld.so: object '/x.so' from LD_PRELOAD cannot be preloaded (REASON): ignored.
 std::optional<LoaderHint> bad_preload(std::string_view text) {
   if (!contains(text, "from LD_PRELOAD cannot be preloaded")) return std::nullopt;
-  LoaderHint hint;
-  hint.code = "EH-L34";
-  hint.subject = between(text, "object '", "'");
-  return hint;
+  return LoaderHint{.code = "EH-L34", .subject = between(text, "object '", "'")};
 }
 
 }  // namespace
@@ -185,8 +182,7 @@ std::optional<LoaderHint> read_glibc(std::string_view text) {
   if (auto hint = out_of_memory(text)) return hint;
   const Phrase* const known = find_phrase(text, phrases);
   if (known == nullptr) return std::nullopt;
-  LoaderHint hint;
-  hint.code = known->code;
+  LoaderHint hint{.code = std::string(known->code)};
   take_subject(text.substr(0, text.find(known->text)), hint);
   return hint;
 }

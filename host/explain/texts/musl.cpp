@@ -37,24 +37,18 @@ bool of_glibc(std::string_view symbol) {
 
 // Error relocating X: S: symbol not found
 std::optional<LoaderHint> cannot_relocate(std::string_view text) {
-  constexpr std::string_view begin = "Error relocating ";
-  const std::size_t at = text.find(begin);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = text.substr(at + begin.size());
-  LoaderHint hint;
-  hint.required_by = until(rest, ": ");
+  const std::string rest = after(text, "Error relocating ");
+  const std::string file = until(rest, ": ");
   if (contains(rest, "symbol not found")) {
-    hint.symbol = between(rest, ": ", ": symbol not found");
-    hint.code = of_glibc(hint.symbol) ? "EH-L29" : "EH-L12";
-  } else if (contains(rest, "initial-exec TLS resolves to dynamic definition")) {
-    hint.code = "EH-L29";
-    hint.subject = after(rest, "dynamic definition in ");
-  } else if (contains(rest, "RELRO protection failed")) {
-    hint.code = contains(rest, "Out of memory") ? "EH-L23" : "EH-L24";
-  } else {
-    return std::nullopt;
+    const std::string symbol = between(rest, ": ", ": symbol not found");
+    return LoaderHint{.code = of_glibc(symbol) ? "EH-L29" : "EH-L12", .symbol = symbol, .required_by = file};
   }
-  return hint;
+  if (contains(rest, "RELRO protection failed"))
+    return LoaderHint{.code = contains(rest, "Out of memory") ? "EH-L23" : "EH-L24", .required_by = file};
+  if (contains(text, "initial-exec TLS resolves to dynamic definition"))
+    return LoaderHint{
+        .code = "EH-L29", .subject = after(text, "dynamic definition in "), .required_by = file};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -62,16 +56,7 @@ std::optional<LoaderHint> cannot_relocate(std::string_view text) {
 std::optional<LoaderHint> read_musl(std::string_view text) {
   if (auto hint = cannot_load(text)) return hint;
   if (auto hint = cannot_relocate(text)) return hint;
-  LoaderHint hint;
-  if (contains(text, "Dynamic loading not supported")) {
-    hint.code = "EH-L29";
-    return hint;
-  }
-  if (contains(text, "initial-exec TLS resolves to dynamic definition")) {
-    hint.code = "EH-L29";
-    hint.subject = after(text, "dynamic definition in ");
-    return hint;
-  }
+  if (contains(text, "Dynamic loading not supported")) return LoaderHint{.code = "EH-L29"};
   return std::nullopt;
 }
 

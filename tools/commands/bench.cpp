@@ -1,19 +1,39 @@
-#include "host/commands/bench.hpp"
-
+// engine-info --bench: times two operations on each device: a vector addition, which memory bounds, and a
+// matrix product, which arithmetic bounds. gnuplot, which is searched in PATH, draws the results.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <memory>
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "host/commands/npy.hpp"
+#include "base/text.hpp"
+#include "host/commands/engine_info.hpp"
+#include "host/commands/program.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/tensors.hpp"
+#include "host/manifest/repository.hpp"
+#include "tools/commands/npy.hpp"
 
 namespace enginehost::commands {
 namespace {
 
+struct BenchLine {
+  std::string operation;  // "Add", "MatMul"
+  std::string shape;      // "99000000", "2048 x 2048"
+  std::string device;
+  double milliseconds = 0;  // median of the runs, data on the device already
+  double rate = 0;          // GB/s moved, or GFLOP/s
+  std::string unit;         // of the rate
+  double transfer_ms = 0;   // inputs to the device and the result back; 0 on cpu
+  double times_cpu = 0;     // cpu's median divided by this one; 0 when there is no cpu
+  std::optional<Diagnosis> failure;
+};
+using BenchReport = std::vector<BenchLine>;
+
+constexpr int bench_runs = 5;  // after one to warm up
 constexpr std::int64_t add_length = 99'000'000;
 constexpr std::int64_t matrix_size = 2048;
 
@@ -63,7 +83,7 @@ Result<void> go_on(const std::optional<CancelToken>& cancel) {
 // Fills in the milliseconds and transfer_ms of a line.
 Result<void> time_operation(open::Opened& opened, const load::Device& device,
                             const std::vector<std::int64_t>& shape, const std::optional<CancelToken>& cancel,
-                            BenchReport::Line& line) {
+                            BenchLine& line) {
   TRY(go_on(cancel));
   load::Engine& engine = *opened.engine;
   // Both inputs have the same values: these arrays are large.
@@ -105,8 +125,8 @@ Result<void> time_operation(open::Opened& opened, const load::Device& device,
   return {};
 }
 
-}  // namespace
-
+// Adds 9.9e7 floats (three arrays of 0.4 GB on the device, one of them also here) and multiplies 2048 x 2048
+// matrices. An engine without operations gets lines with EH-S18.
 BenchReport run_bench(open::Opened& opened, const std::optional<CancelToken>& cancel) {
   BenchReport report;
   struct Work {
@@ -123,7 +143,7 @@ BenchReport run_bench(open::Opened& opened, const std::optional<CancelToken>& ca
   for (const Work& work : works) {
     double cpu = 0;
     for (const load::Device& device : opened.devices) {
-      BenchReport::Line line;
+      BenchLine line;
       line.operation = work.operation;
       line.shape = work.shape_text;
       line.device = device.text();
@@ -137,7 +157,7 @@ BenchReport run_bench(open::Opened& opened, const std::optional<CancelToken>& ca
         if (device.id.type == ENGINE_CPU) cpu = line.milliseconds;
         line.times_cpu = cpu / line.milliseconds;
       }
-      report.lines.push_back(std::move(line));
+      report.push_back(std::move(line));
     }
   }
   return report;
@@ -145,7 +165,7 @@ BenchReport run_bench(open::Opened& opened, const std::optional<CancelToken>& ca
 
 std::string describe(const BenchReport& report) {
   std::string text = "  operation                device          time        rate     transfer  x cpu\n";
-  for (const BenchReport::Line& line : report.lines) {
+  for (const BenchLine& line : report) {
     char numbers[160];
     std::snprintf(numbers, sizeof numbers, "  %-7s %-16s %-8s ", line.operation.c_str(), line.shape.c_str(),
                   line.device.c_str());
@@ -163,7 +183,7 @@ std::string describe(const BenchReport& report) {
 
 Json to_json(const BenchReport& report) {
   Json lines = Json::array();
-  for (const BenchReport::Line& line : report.lines)
+  for (const BenchLine& line : report)
     lines.push(Json::object()
                    .set("operation", line.operation)
                    .set("shape", line.shape)
@@ -176,8 +196,6 @@ Json to_json(const BenchReport& report) {
                    .set("diagnosis", line.failure ? explain::to_json(*line.failure) : Json()));
   return Json::object().set("runs", bench_runs).set("lines", std::move(lines));
 }
-
-namespace {
 
 constexpr std::size_t largest_picture = 16u << 20;
 
@@ -226,7 +244,7 @@ std::string quoted(const std::string& text, const std::string& second = {}) {
 
 std::vector<std::string> operations_of(const BenchReport& report) {
   std::vector<std::string> operations;
-  for (const BenchReport::Line& line : report.lines)
+  for (const BenchLine& line : report)
     if (!line.failure && std::find(operations.begin(), operations.end(), line.operation) == operations.end())
       operations.push_back(line.operation);
   return operations;
@@ -247,16 +265,22 @@ std::string grouped(const std::string& shape) {
 }
 
 // Returns the quoted text above a bar: the times, and below them the rate.
-std::string label_of(const BenchReport::Line& line) {
+std::string label_of(const BenchLine& line) {
   std::string text = rounded(line.milliseconds);
   if (line.transfer_ms > 0) text += " + " + rounded(line.transfer_ms);
   return quoted(text + " ms", rounded(line.rate) + " " + line.unit);
 }
 
 bool has_transfers(const BenchReport& report) {
-  return std::any_of(report.lines.begin(), report.lines.end(),
-                     [](const BenchReport::Line& line) { return !line.failure && line.transfer_ms > 0; });
+  return std::any_of(report.begin(), report.end(),
+                     [](const BenchLine& line) { return !line.failure && line.transfer_ms > 0; });
 }
+
+// The two lines above the panels.
+struct PlotTitle {
+  std::string build;    // "onnxruntime 1.27.0 cpu"
+  std::string machine;  // "AMD EPYC 7763, 8 cores, 2026-11-21"
+};
 
 std::string script_of(const BenchReport& report, const PlotTitle& title, const std::string& terminal) {
   const std::vector<std::string> operations = operations_of(report);
@@ -267,7 +291,7 @@ std::string script_of(const BenchReport& report, const PlotTitle& title, const s
     data += block + " << END_OF_ROWS\n";
     std::string shape;
     std::size_t bars = 0;
-    for (const BenchReport::Line& line : report.lines) {
+    for (const BenchLine& line : report) {
       if (line.failure || line.operation != operations[i]) continue;
       data += quoted(line.device) + " " + number(line.milliseconds) + " " + number(line.transfer_ms) + " " +
               label_of(line) + "\n";
@@ -294,8 +318,8 @@ std::string script_of(const BenchReport& report, const PlotTitle& title, const s
          " noenhanced\n" + panels + "unset multiplot\n";
 }
 
-}  // namespace
-
+// Checks that a picture can be drawn into that file. Errors: EH-P48 if its name ends neither in .png nor in
+// .svg, or if there is no gnuplot.
 Result<void> can_plot(const std::filesystem::path& file) {
   if (terminal_of(file).empty())
     return fail(std::move(
@@ -305,6 +329,9 @@ Result<void> can_plot(const std::filesystem::path& file) {
   return {};
 }
 
+// Draws one panel per operation with one bar per device: the milliseconds of computing, and above them those
+// of the transfers. Omits lines that failed, and transfers if all of them are 0. Replaces the file as a
+// whole. Errors: EH-P48 with gnuplot's message, or if the file cannot be written.
 Result<void> plot(const BenchReport& report, const PlotTitle& title, const std::filesystem::path& file) {
   if (operations_of(report).empty())
     return fail(std::move(
@@ -322,5 +349,66 @@ Result<void> plot(const BenchReport& report, const PlotTitle& title, const std::
                               .with("write_error", std::string(written.error().value("os_said")))));
   return {};
 }
+
+// Returns the title of a picture: engine and build, then the machine and the day.
+PlotTitle plot_title(open::OpenContext& context, const open::Opened& opened) {
+  PlotTitle title;
+  const cache::Installed& build = opened.installed;
+  title.build = build.build.empty() ? path_text(path_of(build.plugin).filename())
+                                    : build.engine + " " + build.version + " " + build.flavor;
+  std::vector<std::string> machine;
+  const platform::Cpu& cpu = context.platform().cpu.value();
+  if (!cpu.model.empty()) machine.push_back(cpu.model);
+  if (cpu.cores > 0) machine.push_back(pluralize(static_cast<std::uint64_t>(cpu.cores), "core", "cores"));
+  for (const load::Device& device : opened.devices)
+    if (device.id.type != ENGINE_CPU && !device.name.empty()) machine.push_back(device.name);
+  machine.push_back(manifest::text_of_time(open::OpenContext::now()).substr(0, 10));
+  title.machine = join(machine, ", ");
+  return title;
+}
+
+// The flags of the measurement.
+struct BenchFlags {
+  bool asked = false;
+  std::string plot;
+};
+
+Measured measure(open::OpenContext& context, open::Opened& opened, const std::string& file) {
+  const BenchReport report = run_bench(opened, context.cancel());
+  if (context.cancel() && context.cancel()->canceled()) return {};
+  Result<void> drawn;
+  if (!file.empty()) drawn = plot(report, plot_title(context, opened), path_of(file));
+  const bool is_drawn = drawn && !file.empty();
+  Measured measured;
+  measured.text = describe(report) + (is_drawn ? "  plot in " + file + "\n" : "");
+  measured.document = to_json(report)
+                          .set("plot", is_drawn ? Json(file) : Json())
+                          .set("plot_diagnosis", drawn ? Json() : explain::to_json(drawn.error()));
+  if (!drawn) measured.failure = std::move(drawn).error();
+  return measured;
+}
+
+Measurement add_bench(CLI::App& app, const char* group) {
+  const auto flags = std::make_shared<BenchFlags>();
+  CLI::Option* const bench =
+      app.add_flag("--bench", flags->asked, "time an add and a matmul on each device against cpu")
+          ->group(group);
+  app.add_option("--plot", flags->plot,
+                 "with --bench: draw the figures into FILE.png or FILE.svg (needs gnuplot)")
+      ->type_name("FILE")
+      ->group(group)
+      ->needs(bench);
+  return {[flags] { return flags->asked; },
+          [flags]() -> Result<void> {
+            return flags->plot.empty() ? Result<void>() : can_plot(path_of(flags->plot));
+          },
+          [flags](open::OpenContext& context, open::Opened& opened) {
+            return measure(context, opened, flags->plot);
+          }};
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) { return run_engine_info(argc, argv, add_bench); }
 
 }  // namespace enginehost::commands

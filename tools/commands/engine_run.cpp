@@ -11,14 +11,15 @@
 #include "host/commands/arguments.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/device_checks.hpp"
-#include "host/commands/npy.hpp"
-#include "host/commands/output_files.hpp"
+#include "host/commands/help.hpp"
 #include "host/commands/program.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/model.hpp"
 #include "host/load/in_process/reported_text.hpp"
 #include "host/open/open.hpp"
+#include "tools/commands/npy.hpp"
+#include "tools/commands/output_files.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -224,6 +225,13 @@ Result<int> run(int argc, char** argv) {
 
 }  // namespace
 
-int run_program(int argc, char** argv) { return guarded(argc, argv, run); }
+int run_program(int argc, char** argv) {
+  add_help_texts({{"engine-run",
+                   {{"engine-run onnxruntime model.onnx", "list the inputs and outputs of the model"},
+                    {"engine-run onnxruntime model.onnx --input x=x.npy --output results",
+                     "run it, and write one .npy file per output"}},
+                   "settings.md"}});
+  return guarded(argc, argv, run);
+}
 
 }  // namespace enginehost::commands

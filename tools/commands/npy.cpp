@@ -1,4 +1,4 @@
-#include "host/commands/npy.hpp"
+#include "tools/commands/npy.hpp"
 
 #include <algorithm>
 #include <bit>
