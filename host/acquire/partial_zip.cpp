@@ -185,7 +185,6 @@ Result<std::string> unpack_parts(const transfer::Place& source, const manifest::
   file->complete();
   cache::TreeWriter writer(into, {options.unpacked_limit, 200'000});
   TRY(unpack(artifact, *file, Way::streaming, writer, cancel, {}).map([](const Unpacked&) {}));
-  TRY(writer.settle());
   const std::string where = source.url.empty() ? path_text(source.path) : source.url;
   return transfer::without_credentials(where) + " (" + format_bytes(parts.received()) + ")";
 }
