@@ -4,12 +4,6 @@
 #include <cpuid.h>
 
 #include <cstring>
-#ifdef __GLIBC__
-// In glibc since 2.33 (its manual, "X86-specific Facilities"). Weak, so that a program still starts with an
-// older glibc. Declared here because some C++ compilers reject <sys/platform/x86.h>. The result is
-// cpuid_array followed by active_array.
-extern "C" const unsigned* __x86_get_cpuid_feature_leaf(unsigned index) __attribute__((weak));
-#endif
 #endif
 
 namespace enginehost {
@@ -25,36 +19,14 @@ Cpuid::Registers ask(std::uint32_t leaf, std::uint32_t sub_leaf) {
 
 constexpr std::uint32_t first_extended = 0x80000000u, last_of_brand = 0x80000004u;
 
-#ifdef __GLIBC__
-// The loader has already queried the processor to choose its memcpy, and keeps the answers.
-bool ask_libc(Cpuid& answers) {
-  if (__x86_get_cpuid_feature_leaf == nullptr) return false;
-  // CPUID_INDEX_1 and so on from <bits/platform/x86.h>.
-  constexpr unsigned index_1 = 0, index_7 = 1, index_80000001 = 2, index_7_1 = 6;
-  const auto leaf = [](unsigned index) {
-    const unsigned* said = __x86_get_cpuid_feature_leaf(index);
-    return Cpuid::Registers{said[0], said[1], said[2], said[3]};
-  };
-  answers.leaf1 = leaf(index_1);
-  answers.leaf7 = leaf(index_7);
-  answers.extended1 = leaf(index_80000001);
-  if (answers.leaf7.eax >= 1) answers.leaf7_1 = leaf(index_7_1);
-  return answers.leaf1.edx != 0;
-}
-#else
-bool ask_libc(Cpuid&) { return false; }
-#endif
-
 Cpuid ask_all() {
   Cpuid answers;
   const Cpuid::Registers first = ask(0, 0);
   answers.intel = first.ebx == 0x756e6547;  // "Genu"
-  if (!ask_libc(answers)) {
-    answers.leaf1 = ask(1, 0);
-    if (first.eax >= 7) answers.leaf7 = ask(7, 0);
-    if (answers.leaf7.eax >= 1) answers.leaf7_1 = ask(7, 1);
-    if (ask(first_extended, 0).eax > first_extended) answers.extended1 = ask(first_extended + 1, 0);
-  }
+  answers.leaf1 = ask(1, 0);
+  if (first.eax >= 7) answers.leaf7 = ask(7, 0);
+  if (answers.leaf7.eax >= 1) answers.leaf7_1 = ask(7, 1);
+  if (ask(first_extended, 0).eax > first_extended) answers.extended1 = ask(first_extended + 1, 0);
   constexpr std::uint32_t osxsave = 1u << 27;
   if ((answers.leaf1.ecx & osxsave) != 0) {
     std::uint32_t low = 0, high = 0;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <random>
 #include <vector>
 
 #include "base/file_calls.hpp"
@@ -364,26 +365,16 @@ Diagnosis write_failure(int error_number, const fs::path& file, const fs::path& 
 namespace {
 
 // Names without the system's random bytes: no two calls on a machine share process, counter and time, and the
-// address differs from start to start. The mixing is splitmix64, so that all digits differ.
+// address differs from start to start.
 void fill_with_what_differs(std::vector<unsigned char>& into) {
   static std::atomic<std::uint64_t> calls_before{0};
-  using std::chrono::steady_clock, std::chrono::system_clock;
-  const auto mixed = [](std::uint64_t value) {
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-    return value ^ (value >> 31);
-  };
-  std::uint64_t state = 0;
-  for (const std::uint64_t part :
-       {static_cast<std::uint64_t>(system_clock::now().time_since_epoch().count()),
-        static_cast<std::uint64_t>(steady_clock::now().time_since_epoch().count()),
-        static_cast<std::uint64_t>(calls::getpid()),
-        static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&calls_before)), ++calls_before})
-    state = mixed(state + part + 0x9e3779b97f4a7c15u);
-  for (std::size_t at = 0; at < into.size(); ++at) {
-    if (at % 8 == 0) state += 0x9e3779b97f4a7c15u;
-    into[at] = static_cast<unsigned char>(mixed(state) >> (at % 8 * 8));
-  }
+  const auto time = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&calls_before));
+  // The seed takes 32 bits of each number.
+  std::seed_seq seed{
+      time, time >> 32, address, address >> 32, static_cast<std::uint64_t>(calls::getpid()), ++calls_before};
+  std::mt19937 numbers(seed);
+  for (unsigned char& byte : into) byte = static_cast<unsigned char>(numbers());
 }
 
 }  // namespace

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <istream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <streambuf>
 #include <utility>
 
 namespace enginehost {
@@ -14,34 +15,15 @@ namespace {
 
 using Library = nlohmann::ordered_json;
 
-// Iterates over the text and counts what was read, because the library reports only the positions of its own
-// errors.
-class CountingIterator {
+// The text as a stream that knows how much was read, because the library reports only the positions of its
+// own errors.
+class TextStream : private std::streambuf, public std::istream {
  public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-
-  CountingIterator(const char* at, std::size_t* count) : at_(at), count_(count) {}
-  reference operator*() const { return *at_; }
-  CountingIterator& operator++() {
-    ++at_;
-    ++*count_;
-    return *this;
+  explicit TextStream(std::string_view text) : std::istream(static_cast<std::streambuf*>(this)) {
+    char* const begin = const_cast<char*>(text.data());  // only read
+    setg(begin, begin, begin + text.size());
   }
-  CountingIterator operator++(int) {
-    CountingIterator before = *this;
-    ++*this;
-    return before;
-  }
-  bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
-  bool operator!=(const CountingIterator& other) const { return at_ != other.at_; }
-
- private:
-  const char* at_;
-  std::size_t* count_;
+  std::size_t position() const { return static_cast<std::size_t>(gptr() - eback()); }
 };
 
 // The library names the last token, which may be as long as the document. Cuts between characters of UTF-8.
@@ -209,10 +191,8 @@ Result<void> read_events(std::string_view text, std::string_view name, std::size
   // The library takes a NUL byte between tokens for the end and would ignore the rest.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
     return not_json(name, "it contains a NUL byte", nul);
-  std::size_t position = 0;
-  if (!Library::sax_parse(CountingIterator(text.data(), &position),
-                          CountingIterator(text.data() + text.size(), &position), &reader))
-    return not_json(name, reader.problem, position);
+  TextStream stream(text);
+  if (!Library::sax_parse(stream, &reader)) return not_json(name, reader.problem, stream.position());
   return {};
 }
 

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/text.hpp"
+
 namespace enginehost {
 namespace {
 
@@ -51,13 +53,6 @@ bool is_hidden(std::uint32_t point) {
 bool is_control(std::uint32_t point) { return point < 0x20 || (point >= 0x7F && point <= 0x9F); }
 bool separates_lines(std::uint32_t point) { return point == 0x2028 || point == 0x2029; }
 
-void add_escaped(std::string& result, std::uint32_t byte) {
-  constexpr char digits[] = "0123456789abcdef";
-  result += "\\x";
-  result += digits[byte >> 4 & 15];
-  result += digits[byte & 15];
-}
-
 void add_code_point(std::string& result, std::uint32_t point) {
   char text[16];
   std::snprintf(text, sizeof text, "\\u{%x}", static_cast<unsigned>(point));
@@ -75,9 +70,9 @@ std::string made_printable(std::string_view text, bool one_line) {
     if (c == '\n' || c == '\t' || c == '\f' || separates_lines(character.point))
       result += one_line ? ' ' : c == '\t' ? '\t' : '\n';
     else if (character.bytes == 0)
-      add_escaped(result, byte_of(c));
+      result += "\\x" + hex_of(std::string_view(&c, 1));
     else if (is_control(character.point))
-      add_escaped(result, character.point);
+      result += "\\x" + hex_of(std::string(1, static_cast<char>(character.point)));
     else if (is_hidden(character.point))
       add_code_point(result, character.point);
     else

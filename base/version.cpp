@@ -29,11 +29,6 @@ std::strong_ordering compare_numbers(std::string_view left, std::string_view rig
   return left.compare(right) <=> 0;
 }
 
-bool is_word(std::string_view found, std::string_view word) {
-  return std::equal(found.begin(), found.end(), word.begin(), word.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
-}
-
 // Removes "rc1", ".rc.1" or "-RC-1" from the front if its word is one of these.
 bool take_mark(std::string_view& text, std::initializer_list<std::string_view> words,
                std::string_view& number) {
@@ -41,8 +36,7 @@ bool take_mark(std::string_view& text, std::initializer_list<std::string_view> w
   if (!rest.empty() && is_separator(rest[0])) rest.remove_prefix(1);
   const std::string_view word = rest.substr(
       0, static_cast<std::size_t>(std::find_if_not(rest.begin(), rest.end(), is_letter) - rest.begin()));
-  if (std::none_of(words.begin(), words.end(), [&](std::string_view known) { return is_word(word, known); }))
-    return false;
+  if (std::find(words.begin(), words.end(), to_lower(word)) == words.end()) return false;
   rest.remove_prefix(word.size());
   if (rest.size() > 1 && is_separator(rest[0]) && is_digit(rest[1])) rest.remove_prefix(1);
   number = take_number(rest);

@@ -15,6 +15,17 @@ namespace {
 
 using namespace inside;
 
+// Returns whether the record is gone or belongs to a later installation; new stamps do not count. An
+// unreadable record counts as unchanged.
+bool is_another(const fs::path& file, const std::string& known) {
+  const auto now = read_file(file);
+  if (!now) return now.error().value("errno") == "ENOENT";
+  const auto then = read_record(known, path_text(file), true),
+             later = read_record(*now, path_text(file), true);
+  if (!then || !later) return *now != known;
+  return then->installed_at != later->installed_at || then->digest != later->digest;
+}
+
 class Checker {
  public:
   Checker(const fs::path& root, const CheckOptions& options) : root_(root), options_(options) {}
@@ -22,23 +33,22 @@ class Checker {
   Result<std::vector<Violation>> run() {
     TRY(records());
     TRY(trees());
-    forget_what_changed();
+    // A build that was removed or installed again meanwhile is not damaged: a build is removed record first,
+    // and installed record last.
+    std::map<std::string, bool> changed;
+    for (const auto& [file, text] : records_) changed[path_text(file)] = is_another(file, text);
+    std::erase_if(violations_, [&](const Violation& violation) {
+      return !violation.build.empty() && changed[path_text(ref_file(root_, violation.build))];
+    });
     if (options_.at_rest) rest();
     return std::move(violations_);
   }
 
  private:
-  Result<void> records();
-  Result<void> record(const fs::path& file);
-  Result<void> record_now(const fs::path& file, const Result<std::string>& text);
-  void forget_what_changed();
-  std::string tree_named_by(const Violation& violation) const;
-  std::set<std::string> trees_of_no_build() const;
-  bool is_well_now(const std::string& id);
-  Result<void> trees();
-  Result<void> tree(const std::string& id);
-  void rest();
-
+  bool is_there(const std::string& name) const {
+    calls::Status status{};
+    return calls::lstat((root_ / path_of(name)).c_str(), &status) == 0;
+  }
   bool canceled() const { return options_.cancel && options_.cancel->canceled(); }
   void note(const char* invariant, const std::string& build, Problem problem) {
     problem.diagnosis.with("layer", path_text(root_)).with("invariant", invariant);
@@ -109,6 +119,139 @@ class Checker {
     }
   }
 
+  Result<void> records() {
+    for (const std::string& name : names_in("refs")) {
+      const fs::path file = root_ / "refs" / path_of(name);
+      if (!name.ends_with(".ref") || name.front() == '.') continue;
+      std::error_code error;
+      // A folder in a record's place destroyed the record: its build is damaged.
+      if (is_no_record(file) && !fs::is_directory(fs::symlink_status(file, error))) {
+        if (options_.build.empty())
+          note("I2", "",
+               {Problem::Kind::wrong_kind, "refs/" + name,
+                diagnose("EH-F11")
+                    .with("file", path_text(file))
+                    .with("problem", "a named pipe, a socket or a device", "lstat")
+                    .with("expected_kind", "file")});
+        continue;
+      }
+      if (options_.build.empty() || file == ref_file(root_, options_.build)) TRY(record(file));
+    }
+    return {};
+  }
+
+  Result<void> record(const fs::path& file) {
+    const auto text = read_file(file);
+    if (!text && text.error().value("errno") == "ENOENT") return {};
+    if (text) records_[file] = *text;
+    auto installed = text ? read_record(*text, path_text(file)) : fail(text.error());
+    if (!installed) {
+      all_read_ = false;
+      note("I2", path_text(file.stem()),
+           {text ? Problem::Kind::wrong_bytes : Problem::Kind::unreadable,
+            generic_text(file.lexically_relative(root_)), std::move(installed).error()});
+      return {};
+    }
+    const std::string& build = installed->build;
+    const fs::path view = root_ / "views" / installed->digest;
+    views_.insert(installed->digest);
+    calls::Status status{};
+    bool whole = true;
+    for (const std::string& tree : installed->trees) {
+      owner_.emplace(tree, build);
+      if (calls::lstat((root_ / "trees" / tree).c_str(), &status) == 0) {
+        if (!S_ISDIR(status.st_mode)) note_no_folder("I2", build, root_ / "trees" / tree, status.st_mode);
+        continue;
+      }
+      const int why = errno;
+      note_missing("I2", build, root_ / "trees" / tree, why);
+      whole = false;
+    }
+    if (calls::lstat(view.c_str(), &status) != 0) {
+      note_missing("I2", build, view, errno);
+      return {};
+    }
+    if (!S_ISDIR(status.st_mode)) {
+      note_no_folder("I2", build, view, status.st_mode);
+      return {};
+    }
+    const auto plan = plan_view(root_, installed->trees);
+    if (!plan) {
+      // A damaged list is reported with its tree.
+      if (whole && plan.error().code == "EH-F20")
+        note("I2", build,
+             {Problem::Kind::wrong_bytes, generic_text(view.lexically_relative(root_)), plan.error()});
+      return {};
+    }
+    const std::set<std::string> restamped = files_with_other_stamps(view, *installed);
+    for (const auto& [path, planned] : *plan) {
+      if (canceled()) return fail(diagnose("EH-P10").with("build", build));
+      if (auto problem = problem_in(view, planned.entry, restamped.contains(path)))
+        note("I2", build, std::move(*problem));
+    }
+    report_unlisted("I2", build, view, [&](const std::string& path) { return plan->contains(path); });
+    return {};
+  }
+
+  Result<void> trees() {
+    for (const std::string& id : names_in("trees")) {
+      if (!options_.build.empty() && !owner_.contains(id)) continue;
+      const std::size_t before = violations_.size();
+      TRY(tree(id));
+      if (violations_.size() == before || owner_.contains(id)) continue;
+      // A new tree has its list first, and a removed one loses its list last. A second look shows whether it
+      // is gone or complete.
+      violations_.resize(before);
+      digests_.clear();
+      if (is_there("trees/" + id)) TRY(tree(id));
+    }
+    if (options_.build.empty())
+      for (const std::string& name : names_in("lists"))
+        if (is_sha256_hex(name) && !is_there("trees/" + name))
+          if (const auto list = load_list(root_, name); !list && is_there("lists/" + name))
+            note("I1", "", {Problem::Kind::wrong_bytes, "lists/" + name, list.error()});
+    return {};
+  }
+
+  Result<void> tree(const std::string& id) {
+    const fs::path folder = root_ / "trees" / id;
+    const auto owner = owner_.find(id);
+    const std::string build = owner == owner_.end() ? "" : owner->second;
+    const auto list = load_list(root_, id);
+    if (!list) {
+      note("I1", build,
+           {list.error().code == "EH-F01" ? Problem::Kind::missing : Problem::Kind::wrong_bytes,
+            "lists/" + id, list.error()});
+      return {};
+    }
+    std::set<std::string_view> known;
+    for (const TreeEntry& entry : list->entries) {
+      if (canceled()) return fail(diagnose("EH-P10"));
+      known.insert(entry.path);
+      if (auto problem = problem_in(folder, entry)) note("I1", build, std::move(*problem));
+    }
+    report_unlisted("I1", build, folder, [&](const std::string& path) { return known.contains(path); });
+    return {};
+  }
+
+  void rest() {
+    const auto left = [&](const char* folder, const std::string& name) {
+      note("I5", "",
+           {Problem::Kind::unexpected, std::string(folder) + "/" + name,
+            diagnose("EH-F08")
+                .with("file", path_text(root_ / folder / path_of(name)))
+                .with("problem", "nothing refers to it")});
+    };
+    for (const std::string& name : names_in("stage")) left("stage", name);
+    if (!all_read_) return;
+    for (const std::string& name : names_in("trees"))
+      if (!owner_.contains(name)) left("trees", name);
+    for (const std::string& name : names_in("views"))
+      if (!views_.contains(name)) left("views", name);
+    for (const std::string& name : names_in("lists"))
+      if (is_sha256_hex(name) && !owner_.contains(name)) left("lists", name);
+  }
+
   const fs::path& root_;
   const CheckOptions& options_;
   Digests digests_;
@@ -119,208 +262,6 @@ class Checker {
   bool all_read_ = true;
   std::vector<Violation> violations_;
 };
-
-Result<void> Checker::records() {
-  for (const std::string& name : names_in("refs")) {
-    const fs::path file = root_ / "refs" / path_of(name);
-    if (!name.ends_with(".ref") || name.front() == '.') continue;
-    std::error_code error;
-    // A folder in a record's place destroyed the record: its build is damaged.
-    if (is_no_record(file) && !fs::is_directory(fs::symlink_status(file, error))) {
-      if (options_.build.empty())
-        note("I2", "",
-             {Problem::Kind::wrong_kind, "refs/" + name,
-              diagnose("EH-F11")
-                  .with("file", path_text(file))
-                  .with("problem", "a named pipe, a socket or a device", "lstat")
-                  .with("expected_kind", "file")});
-      continue;
-    }
-    if (options_.build.empty() || file == ref_file(root_, options_.build)) TRY(record(file));
-  }
-  return {};
-}
-
-// Returns whether the record is gone or belongs to a later installation; new stamps do not count. An
-// unreadable record counts as unchanged.
-bool is_another(const fs::path& file, const Result<std::string>& known) {
-  const auto now = read_file(file);
-  if (!now) return known && now.error().value("errno") == "ENOENT";
-  if (!known) return true;
-  const auto then = read_record(*known, path_text(file), true),
-             later = read_record(*now, path_text(file), true);
-  if (!then || !later) return *now != *known;
-  return then->installed_at != later->installed_at || then->digest != later->digest;
-}
-
-// A violation may be a build in progress: a build is removed record first, and installed record last. A
-// second look shows whether it is gone or complete.
-Result<void> Checker::record(const fs::path& file) {
-  for (int looks = 0; looks < 3; ++looks) {
-    const std::size_t before = violations_.size();
-    const auto text = read_file(file);
-    if (!text && text.error().value("errno") == "ENOENT") return {};
-    TRY(record_now(file, text));
-    if (violations_.size() == before) break;
-    if (!is_another(file, text) || looks == 2) break;
-    violations_.resize(before);
-    digests_.clear();
-  }
-  return {};
-}
-
-// Returns the tree that the violation is in, or whose list it is in; "" if it concerns neither.
-std::string Checker::tree_named_by(const Violation& violation) const {
-  const fs::path file = path_of(violation.problem.diagnosis.value("file"));
-  for (fs::path at = file; at.has_parent_path() && at != root_ && at != at.parent_path();
-       at = at.parent_path())
-    if (at.parent_path() == root_ / "trees" || at.parent_path() == root_ / "lists")
-      return path_text(at.filename());
-  return {};
-}
-
-std::set<std::string> Checker::trees_of_no_build() const {
-  std::set<std::string> ids;
-  for (const Violation& violation : violations_)
-    if (violation.build.empty()) ids.insert(tree_named_by(violation));
-  ids.erase("");
-  return ids;
-}
-
-// A new tree has its list first, and a removed one loses its list last. A second look shows whether it is
-// gone or complete.
-bool Checker::is_well_now(const std::string& id) {
-  std::vector<Violation> known = std::exchange(violations_, {});
-  digests_.clear();
-  calls::Status status{};
-  const bool there = calls::lstat((root_ / "trees" / id).c_str(), &status) == 0;
-  const bool listed = calls::lstat((root_ / "lists" / id).c_str(), &status) == 0;
-  const bool looked = !there || tree(id).has_value();
-  const bool whole = there ? violations_.empty() : !listed || load_list(root_, id).has_value();
-  violations_ = std::move(known);
-  return looked && whole;
-}
-
-// Does the same for the trees of builds whose records have gone or changed since, and for unreferenced trees.
-void Checker::forget_what_changed() {
-  std::map<std::string, bool> changed;
-  const auto has_changed = [&](const std::string& build) {
-    const auto [found, fresh] = changed.try_emplace(build, false);
-    if (!fresh) return found->second;
-    const fs::path file = ref_file(root_, build);
-    const auto known = records_.find(file);
-    found->second = known != records_.end() && is_another(file, known->second);
-    return found->second;
-  };
-  std::map<std::string, bool> well;
-  for (const std::string& id : trees_of_no_build()) well[id] = is_well_now(id);
-  std::erase_if(violations_, [&](const Violation& violation) {
-    if (!violation.build.empty()) return has_changed(violation.build);
-    const auto found = well.find(tree_named_by(violation));
-    return found != well.end() && found->second;
-  });
-}
-
-Result<void> Checker::record_now(const fs::path& file, const Result<std::string>& text) {
-  if (text) records_[file] = *text;
-  auto installed = text ? read_record(*text, path_text(file)) : fail(text.error());
-  if (!installed) {
-    all_read_ = false;
-    note("I2", path_text(file.stem()),
-         {text ? Problem::Kind::wrong_bytes : Problem::Kind::unreadable,
-          generic_text(file.lexically_relative(root_)), std::move(installed).error()});
-    return {};
-  }
-  const std::string& build = installed->build;
-  const fs::path view = root_ / "views" / installed->digest;
-  views_.insert(installed->digest);
-  calls::Status status{};
-  bool whole = true;
-  for (const std::string& tree : installed->trees) {
-    owner_.emplace(tree, build);
-    if (calls::lstat((root_ / "trees" / tree).c_str(), &status) == 0) {
-      if (!S_ISDIR(status.st_mode)) note_no_folder("I2", build, root_ / "trees" / tree, status.st_mode);
-      continue;
-    }
-    const int why = errno;
-    note_missing("I2", build, root_ / "trees" / tree, why);
-    whole = false;
-  }
-  if (calls::lstat(view.c_str(), &status) != 0) {
-    note_missing("I2", build, view, errno);
-    return {};
-  }
-  if (!S_ISDIR(status.st_mode)) {
-    note_no_folder("I2", build, view, status.st_mode);
-    return {};
-  }
-  const auto plan = plan_view(root_, installed->trees);
-  if (!plan) {
-    // A damaged list is reported with its tree.
-    if (whole && plan.error().code == "EH-F20")
-      note("I2", build,
-           {Problem::Kind::wrong_bytes, generic_text(view.lexically_relative(root_)), plan.error()});
-    return {};
-  }
-  const std::set<std::string> restamped = files_with_other_stamps(view, *installed);
-  for (const auto& [path, planned] : *plan) {
-    if (canceled()) return fail(diagnose("EH-P10").with("build", build));
-    if (auto problem = problem_in(view, planned.entry, restamped.contains(path)))
-      note("I2", build, std::move(*problem));
-  }
-  report_unlisted("I2", build, view, [&](const std::string& path) { return plan->contains(path); });
-  return {};
-}
-
-Result<void> Checker::trees() {
-  for (const std::string& id : names_in("trees"))
-    if (options_.build.empty() || owner_.contains(id)) TRY(tree(id));
-  if (options_.build.empty())
-    for (const std::string& name : names_in("lists"))
-      if (is_sha256_hex(name) && calls::access((root_ / "trees" / path_of(name)).c_str(), F_OK) != 0)
-        if (const auto list = load_list(root_, name); !list)
-          note("I1", "", {Problem::Kind::wrong_bytes, "lists/" + name, list.error()});
-  return {};
-}
-
-Result<void> Checker::tree(const std::string& id) {
-  const fs::path folder = root_ / "trees" / id;
-  const auto owner = owner_.find(id);
-  const std::string build = owner == owner_.end() ? "" : owner->second;
-  const auto list = load_list(root_, id);
-  if (!list) {
-    note("I1", build,
-         {list.error().code == "EH-F01" ? Problem::Kind::missing : Problem::Kind::wrong_bytes, "lists/" + id,
-          list.error()});
-    return {};
-  }
-  std::set<std::string_view> known;
-  for (const TreeEntry& entry : list->entries) {
-    if (canceled()) return fail(diagnose("EH-P10"));
-    known.insert(entry.path);
-    if (auto problem = problem_in(folder, entry)) note("I1", build, std::move(*problem));
-  }
-  report_unlisted("I1", build, folder, [&](const std::string& path) { return known.contains(path); });
-  return {};
-}
-
-void Checker::rest() {
-  const auto left = [&](const char* folder, const std::string& name) {
-    note("I5", "",
-         {Problem::Kind::unexpected, std::string(folder) + "/" + name,
-          diagnose("EH-F08")
-              .with("file", path_text(root_ / folder / path_of(name)))
-              .with("problem", "nothing refers to it")});
-  };
-  for (const std::string& name : names_in("stage")) left("stage", name);
-  if (!all_read_) return;
-  for (const std::string& name : names_in("trees"))
-    if (!owner_.contains(name)) left("trees", name);
-  for (const std::string& name : names_in("views"))
-    if (!views_.contains(name)) left("views", name);
-  for (const std::string& name : names_in("lists"))
-    if (is_sha256_hex(name) && !owner_.contains(name)) left("lists", name);
-}
 
 }  // namespace
 

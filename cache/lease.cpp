@@ -64,11 +64,11 @@ std::vector<std::string> read_stale_markers(int file, std::int64_t size, int own
   std::vector<std::string> markers;
   for (int place = places; place-- > 0;) {
     if (begin_of(place) >= size || place == own || !has_marker(file, place)) continue;
-    if (!inside::lock_part(file, begin_of(place), room)) continue;
+    if (!calls::lock_part(file, begin_of(place), room)) continue;
     // Another process may have taken it before we had the lock.
     if (std::string marker = word_at(file, place); !marker.empty() && (!taken || make_empty(file, place)))
       markers.push_back(std::move(marker));
-    inside::unlock_part(file, begin_of(place), room);
+    calls::unlock_part(file, begin_of(place), room);
   }
   return markers;
 }
@@ -94,7 +94,7 @@ bool Lease::write_marker(std::string_view marker) {
   bytes[size] = '\0';
   const int file = lock_.descriptor();
   for (int place = 0; place < places; ++place) {
-    if (!inside::lock_part(file, begin_of(place), room)) continue;
+    if (!calls::lock_part(file, begin_of(place), room)) continue;
     place_ = place;
     if (calls::pwrite(file, bytes, size + 1, begin_of(place)) == static_cast<ssize_t>(size + 1)) return true;
     erase_marker();
@@ -109,7 +109,7 @@ void Lease::erase_marker() {
   const int file = lock_.descriptor(), place = std::exchange(place_, -1);
   const calls::Offset begin = begin_of(place);
   if (!make_empty(file, place)) static_cast<void>(calls::ftruncate(file, begin));
-  inside::unlock_part(file, begin, room);
+  calls::unlock_part(file, begin, room);
 }
 
 std::vector<std::string> Lease::stale_markers() const {
@@ -125,8 +125,7 @@ std::vector<std::string> Lease::take_stale_markers() {
 Result<Lease> Store::lease(const Installed& installed) const {
   using namespace inside;
   const fs::path file = lease_file(installed.layer, installed.digest);
-  auto lock =
-      installed.read_only ? FileLock::shared_existing(file, briefly()) : FileLock::shared(file, briefly());
+  auto lock = FileLock::shared(file, briefly(), installed.read_only);
   Lease lease;
   if (lock) {
     lease.lock_ = std::move(*lock);

@@ -22,11 +22,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds longest_sleep{50};
 constexpr milliseconds report_every{250};
 
-enum class Missing { make, fail };
-
 // A lock file without write permission can still be locked, because flock needs no access mode.
-Result<FileDescriptor> open_lock(const std::filesystem::path& file, Missing missing) {
-  const int make = missing == Missing::make ? O_CREAT : 0;
+Result<FileDescriptor> open_lock(const std::filesystem::path& file, bool must_exist) {
+  const int make = must_exist ? 0 : O_CREAT;
   FileDescriptor opened(calls::open(file.c_str(), O_RDWR | make | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!opened.valid()) {
     const int why = errno;
@@ -101,13 +99,13 @@ Diagnosis held_by_another(const std::filesystem::path& file, const LockHolder& h
 
 // `status`: of the locked file.
 Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation, const WaitOptions& wait,
-                                calls::Status& status, Missing missing = Missing::make) {
+                                calls::Status& status, bool must_exist = false) {
   const Clock::time_point began = Clock::now();
   Clock::time_point last_sign = began, last_reported = began - report_every;
   std::string content;
   milliseconds sleep{1};
   for (;;) {
-    TRY_ASSIGN(FileDescriptor lock, open_lock(file, missing));
+    TRY_ASSIGN(FileDescriptor lock, open_lock(file, must_exist));
     for (;;) {
       if (calls::flock(lock.get(), operation | LOCK_NB) == 0) {
         if (still_there(lock, file, status)) return lock;
@@ -179,15 +177,10 @@ Result<std::optional<FileLock>> FileLock::try_exclusive(const std::filesystem::p
   return fail(std::move(lock.error()));
 }
 
-Result<FileLock> FileLock::shared(const std::filesystem::path& file, const WaitOptions& wait) {
+Result<FileLock> FileLock::shared(const std::filesystem::path& file, const WaitOptions& wait,
+                                  bool must_exist) {
   calls::Status status{};
-  TRY_ASSIGN(FileDescriptor locked, wait_for(file, LOCK_SH, wait, status));
-  return FileLock(std::move(locked), status.st_size, status.st_mtime);
-}
-
-Result<FileLock> FileLock::shared_existing(const std::filesystem::path& file, const WaitOptions& wait) {
-  calls::Status status{};
-  TRY_ASSIGN(FileDescriptor locked, wait_for(file, LOCK_SH, wait, status, Missing::fail));
+  TRY_ASSIGN(FileDescriptor locked, wait_for(file, LOCK_SH, wait, status, must_exist));
   return FileLock(std::move(locked), status.st_size, status.st_mtime);
 }
 
@@ -202,7 +195,7 @@ std::optional<FileLock> FileLock::shared_at_once(const std::string& file) {
 }
 
 LockHolder FileLock::holder_of(const std::filesystem::path& file) {
-  const auto opened = open_lock(file, Missing::fail);
+  const auto opened = open_lock(file, true);
   if (opened) return holder_of_lock(*opened, file, content_now(*opened));
   LockHolder unknown;
   unknown.file = file;

@@ -50,11 +50,10 @@ class FileLock {
   // Returns nothing if another process holds it.
   static Result<std::optional<FileLock>> try_exclusive(const std::filesystem::path& file,
                                                        std::string_view program);
-  // Waits for a shared lock; a read-only file is enough.
-  static Result<FileLock> shared(const std::filesystem::path& file, const WaitOptions& wait = {});
-  // The same for an existing file. Errors: EH-F16 if it does not exist.
-  static Result<FileLock> shared_existing(const std::filesystem::path& file, const WaitOptions& wait = {});
-
+  // Waits for a shared lock; a read-only file is enough. Errors: EH-F16 if the file does not exist and
+  // `must_exist`.
+  static Result<FileLock> shared(const std::filesystem::path& file, const WaitOptions& wait = {},
+                                 bool must_exist = false);
   // The same without waiting; nothing on any failure.
   static std::optional<FileLock> shared_at_once(const std::string& file);
 

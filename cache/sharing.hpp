@@ -10,7 +10,6 @@
 #include <string_view>
 #include <thread>
 
-#include "base/file_calls.hpp"
 #include "base/result.hpp"
 
 namespace enginehost::cache::inside {
@@ -55,14 +54,6 @@ class Heartbeat {
 // Returns true while a process marks the view as in use: a live process of this machine, or one of another
 // machine that renewed its file within a day. Removes the files of dead processes.
 bool in_use(const std::filesystem::path& root, std::string_view digest);
-
-// A lock on a few bytes of an open file, independent of locks on the whole file. The kernel releases it when
-// the process dies.
-
-// Returns false at once if another descriptor, of any process, locks one of these bytes, and on systems
-// without such locks.
-bool lock_part(int file, calls::Offset at, calls::Offset size);
-void unlock_part(int file, calls::Offset at, calls::Offset size);
 
 // The process that holds a file's lock, according to the system.
 

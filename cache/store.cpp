@@ -97,14 +97,13 @@ bool is_as_stamped(const calls::Status& status, const LoadableFile& file) {
 // Reports a loadable file that differs from the installed one. `renewed`: some file has a new stamp but the
 // right bytes.
 Result<bool> check_files(const fs::path& root, Installed& installed) {
-  const FileDescriptor view(calls::open(installed.folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!view.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(installed.folder)));
   bool renewed = false;
   for (LoadableFile& file : installed.files) {
     calls::Status status{};
-    if (calls::fstatat(view.get(), file.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+    const fs::path place = installed.folder / path_of(file.path);
+    if (calls::lstat(place, &status) != 0)
       return fail(diagnose_errno("EH-F01", errno)
-                      .with("file", path_text(installed.folder / path_of(file.path)))
+                      .with("file", path_text(place))
                       .with("needed_size", std::to_string(file.size)));
     if (is_as_stamped(status, file)) continue;
     TRY(check_bytes(root, installed, file));

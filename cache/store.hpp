@@ -138,7 +138,6 @@ class Stage {
   friend class Store;
   Stage(FileLock lock, FileLock publishing, std::filesystem::path folder)
       : lock_(std::move(lock)), publishing_(std::move(publishing)), folder_(std::move(folder)) {}
-  void remove();
 
   FileLock lock_, publishing_;
   std::filesystem::path folder_;

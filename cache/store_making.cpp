@@ -58,22 +58,16 @@ Stage::Stage(Stage&& other) noexcept
       folder_(std::exchange(other.folder_, {})) {}
 
 Stage& Stage::operator=(Stage&& other) noexcept {
-  if (this != &other) {
-    remove();
-    lock_ = std::move(other.lock_);
-    publishing_ = std::move(other.publishing_);
-    folder_ = std::exchange(other.folder_, {});
-  }
+  std::swap(lock_, other.lock_);
+  std::swap(publishing_, other.publishing_);
+  std::swap(folder_, other.folder_);
   return *this;
 }
 
-Stage::~Stage() { remove(); }
-
-// Leftovers are removed by the next owner of the key.
-void Stage::remove() {
+// The next owner of the key removes what is left.
+Stage::~Stage() {
   std::error_code ignored;
   if (!folder_.empty()) remove_tree(folder_, ignored);
-  folder_.clear();
 }
 
 // Without locks, several processes may use one key at once, each in its own folder; they publish the same. A

@@ -333,12 +333,8 @@ Result<std::uint64_t> Store::remove(std::string_view build, std::vector<Diagnosi
 
 Result<std::uint64_t> Store::sweep() const {
   TRY(prepare());
-  TRY_ASSIGN(const bool kept, are_locks_kept(root_));
-  if (!kept) return sweep_layer(root_, {}).bytes;
-  TRY_ASSIGN(const std::optional<FileLock> alone, FileLock::try_exclusive(publishing_lock(root_), program_));
-  if (!alone) return 0;
-  calls::unlink(sweep_wanted(root_).c_str());
-  return sweep_layer(root_, {}).bytes;
+  TRY_ASSIGN(const auto swept, sweep_alone(root_, {}, program_));
+  return swept ? swept->bytes : 0;
 }
 
 Result<std::uint64_t> Store::sweep_if_wanted() const {

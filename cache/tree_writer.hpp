@@ -2,10 +2,16 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <future>
+#include <map>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
-#include "base/cancel.hpp"
+#include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "cache/tree_list.hpp"
 
 namespace enginehost::cache {
@@ -24,9 +30,6 @@ struct TreeLimits {
 class TreeWriter {
  public:
   explicit TreeWriter(std::filesystem::path folder, TreeLimits limits = {});
-  TreeWriter(TreeWriter&&) noexcept;
-  TreeWriter& operator=(TreeWriter&&) noexcept;
-  ~TreeWriter();
 
   // Writes one file after another: begin_file, write any number of times (ascending, gaps are zeros),
   // end_file.
@@ -38,24 +41,53 @@ class TreeWriter {
                           std::uint64_t size, std::string sha256);
   Result<void> add_link(std::string_view path, std::string_view target);
 
-  // Waits until the ended files are written, because another thread writes and hashes them. Any later call
-  // may report a disk failure. Call it before anyone else reads the files.
-  Result<void> settle();
-
   // Turns a written file into the link that its content names, or sets its mode: zip archives state both only
   // at their end.
   Result<void> make_link_of(std::string_view path);
   Result<void> set_executable(std::string_view path, bool executable);
 
-  std::size_t entries() const;
+  std::size_t entries() const { return entries_.size(); }
 
   // Checks links against the written entries, makes everything durable and returns the list. The writer
   // cannot be used afterwards.
   Result<TreeList> finish();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  // The file being written. Decoding takes longer than hashing and writing, so a second thread does the
+  // latter, one piece at a time; where no thread can be started, the caller does it. Smaller files need no
+  // thread.
+  struct OpenFile {
+    TreeEntry entry;
+    FileDescriptor file;
+    Sha256 digest;
+    std::string filling, full;
+    std::uint64_t written = 0;
+    std::future<int> writing;  // of `full`; the last member, because its destruction waits for the thread
+
+    // Each returns 0 or an errno.
+    int wait() { return writing.valid() ? writing.get() : 0; }
+    int write(std::string_view bytes);
+    int finish();
+  };
+
+  Diagnosis disk_failure(int error_number, std::string_view path) const;
+  Result<void> spell(const std::string& path, std::string_view entry_path);
+  Result<void> make_parents(std::string_view path);
+  Result<void> claim(std::string_view path);
+  Result<void> count_bytes(std::string_view path, std::uint64_t size);
+  TreeEntry* written_file(std::string_view path);
+  Result<void> check_link(const TreeEntry& link) const;
+  Result<void> sync_all() const;
+
+  std::filesystem::path folder_;
+  TreeLimits limits_;
+  std::uint64_t file_limit_;
+  std::map<std::string, TreeEntry> entries_;  // by path
+  std::unordered_map<std::string, std::string>
+      spelling_;                             // lower-case path of file, link or folder -> as written
+  std::unordered_set<std::string> folders_;  // relative paths
+  std::uint64_t bytes_ = 0;
+  std::unique_ptr<OpenFile> open_;
 };
 
 }  // namespace enginehost::cache

@@ -24,12 +24,10 @@ namespace enginehost::calls {
 // On macOS fsync(2) leaves the bytes in the drive's cache; F_FULLFSYNC does not. Shared file systems do not
 // support F_FULLFSYNC and get fsync(2).
 inline int fsync(int file) { return ::fcntl(file, F_FULLFSYNC) == 0 ? 0 : ::fsync(file); }
-inline int fdatasync(int file) { return fsync(file); }
 inline const timespec& modified_time(const struct ::stat& status) { return status.st_mtimespec; }
 inline const timespec& changed_time(const struct ::stat& status) { return status.st_ctimespec; }
 #else
 inline int fsync(int file) { return ::fsync(file); }
-inline int fdatasync(int file) { return ::fdatasync(file); }
 inline const timespec& modified_time(const struct ::stat& status) { return status.st_mtim; }
 inline const timespec& changed_time(const struct ::stat& status) { return status.st_ctim; }
 #endif
@@ -89,7 +87,6 @@ inline ssize_t pread(int file, void* into, std::size_t size, off_t at) {
 inline ssize_t pwrite(int file, const void* from, std::size_t size, off_t at) {
   return uninterrupted([&] { return ::pwrite(file, from, size, at); });
 }
-inline off_t lseek(int file, off_t by, int from) { return ::lseek(file, by, from); }
 inline int ftruncate(int file, off_t size) { return ::ftruncate(file, size); }
 inline int fstat(int file, Status* status) { return ::fstat(file, status); }
 inline int stat(Name file, Status* status) {
@@ -97,9 +94,6 @@ inline int stat(Name file, Status* status) {
 }
 inline int lstat(Name file, Status* status) {
   return by_name([&] { return ::lstat(file.get(), status); });
-}
-inline int fstatat(int folder, Name file, Status* status, int flags) {
-  return by_name([&] { return ::fstatat(folder, file.get(), status, flags); });
 }
 inline int access(Name file, int mode) {
   return by_name([&] { return ::access(file.get(), mode); });
@@ -159,8 +153,12 @@ int for_each_name(Name folder, Action action) {
   }
 }
 
-// Takes a lock against other processes and other descriptors of this process, until the file is closed.
-bool lock_open_file(int file);
+// Takes an exclusive lock on bytes of an open file against other processes and other descriptors of this
+// process, until the file is closed; `size` 0: from `at` to any end. Returns false at once if another
+// descriptor has one of them.
+bool lock_part(int file, off_t at, off_t size);
+void unlock_part(int file, off_t at, off_t size);
+inline bool lock_open_file(int file) { return lock_part(file, 0, 0); }
 
 // Returns when the file's content changed, in nanoseconds since 1970.
 inline std::int64_t modified_ns(const Status& status) {

@@ -257,13 +257,6 @@ ssize_t pwrite(int file, const void* from, std::size_t size, Offset at) {
   return write_some(file, from, size, &place);
 }
 
-Offset lseek(int file, Offset by, int from) {
-  LARGE_INTEGER distance, now{};
-  distance.QuadPart = by;
-  const DWORD method = from == SEEK_SET ? FILE_BEGIN : from == SEEK_CUR ? FILE_CURRENT : FILE_END;
-  return ::SetFilePointerEx(handle_of(file), distance, &now, method) != 0 ? now.QuadPart : failed();
-}
-
 // A read-only descriptor is flushed through a second handle. A folder cannot be flushed; NTFS journals its
 // names.
 int fsync(int file) {
@@ -287,12 +280,6 @@ int fstat(int file, Status* status) { return report(handle_of(file), *status) ? 
 int stat(const Name& file, Status* status) { return status_of(file.for_call(), status, true); }
 
 int lstat(const Name& file, Status* status) { return status_of(file.for_call(), status, false); }
-
-int fstatat(int folder, const Name& file, Status* status, int flags) {
-  const Name whole = in_folder(folder, file);
-  if (whole.get().empty()) return failed();
-  return status_of(whole.for_call(), status, (flags & AT_SYMLINK_NOFOLLOW) == 0);
-}
 
 int access(const Name& file, int mode) {
   const std::wstring path = file.for_call();

@@ -25,7 +25,6 @@
 #define O_NONBLOCK 0x08000000
 #define O_PATH 0x10000000
 #define AT_FDCWD (-100)
-#define AT_SYMLINK_NOFOLLOW 0x100
 #define LOCK_SH 1
 #define LOCK_EX 2
 #define LOCK_NB 4
@@ -33,7 +32,6 @@
 // The C runtime may define these as macros for 64-bit offsets, which would rename ours in some files only.
 #undef stat
 #undef fstat
-#undef lseek
 #undef ftruncate
 #ifndef S_IFLNK
 #define S_IFLNK 0xA000
@@ -96,14 +94,11 @@ ssize_t read(int file, void* into, std::size_t size);
 ssize_t write(int file, const void* from, std::size_t size);
 ssize_t pread(int file, void* into, std::size_t size, Offset at);
 ssize_t pwrite(int file, const void* from, std::size_t size, Offset at);
-Offset lseek(int file, Offset by, int from);
 int fsync(int file);
-inline int fdatasync(int file) { return fsync(file); }
 int ftruncate(int file, Offset size);
 int fstat(int file, Status* status);
 int stat(const Name& file, Status* status);
 int lstat(const Name& file, Status* status);
-int fstatat(int folder, const Name& file, Status* status, int flags);
 int access(const Name& file, int mode);
 int unlink(const Name& file);
 int rename(const Name& from, const Name& to);
@@ -126,6 +121,9 @@ int for_each_name(const Name& folder, Action action) {
   close(opened);
   return 0;
 }
+// LockFileEx locks also block readers, which locks on a part must not; these lock nothing.
+inline bool lock_part(int, Offset, Offset) { return false; }
+inline void unlock_part(int, Offset, Offset) {}
 inline bool lock_open_file(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0; }
 bool may_access(const Name& file, int mode);
 // Returns whether the error means that another program locks the file (ERROR_SHARING_VIOLATION).

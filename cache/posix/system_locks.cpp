@@ -2,7 +2,6 @@
 #include <sys/sysmacros.h>
 #endif
 
-#include <fcntl.h>
 #include <sys/types.h>
 #include <cstdio>
 #include <string>
@@ -36,26 +35,6 @@ std::optional<LockOwner> owner_of_lock(int file) {
     return LockOwner{*process, read_kernel_file("/proc/" + words[4] + "/comm")};
   }
   return {};
-}
-
-namespace {
-
-// An open file description lock, which the closing of another descriptor does not release (a POSIX lock
-// would).
-bool set(int file, short type, calls::Offset at, calls::Offset size) {
-  struct ::flock part {};
-  part.l_type = type;
-  part.l_whence = SEEK_SET;
-  part.l_start = at;
-  part.l_len = size;
-  return ::fcntl(file, F_OFD_SETLK, &part) == 0;
-}
-
-}  // namespace
-
-bool lock_part(int file, calls::Offset at, calls::Offset size) { return set(file, F_WRLCK, at, size); }
-void unlock_part(int file, calls::Offset at, calls::Offset size) {
-  static_cast<void>(set(file, F_UNLCK, at, size));
 }
 
 }  // namespace enginehost::cache::inside

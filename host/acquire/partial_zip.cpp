@@ -98,7 +98,6 @@ Result<std::string> unpack_parts(const transfer::Place& source, const manifest::
   TRY_ASSIGN(const auto entries, fetch("entries", ranges));
   cache::TreeWriter writer(into, {options.unpacked_limit, 200'000});
   TRY(unpack(artifact, *entries, Way::streaming, writer, cancel, {}).map([](const Unpacked&) {}));
-  TRY(writer.settle());
   return where + " (" + format_bytes(received) + ")";
 }
 

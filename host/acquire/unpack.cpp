@@ -305,7 +305,6 @@ Result<UnpackedTree> unpack_into(const manifest::Artifact& artifact, GrowingFile
     // A disk failure must not be reported as a broken archive.
     if (auto why = file.why_unreadable(); !unpacked && why) return fail(std::move(*why));
     if (!unpacked) return fail(std::move(unpacked).error());
-    TRY(writer.settle());
     return UnpackedTree{std::move(*unpacked), std::move(writer)};
   };
   if (seekable) return attempt(Way::seeking);

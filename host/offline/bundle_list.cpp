@@ -1,6 +1,7 @@
 #include "host/offline/bundle_list.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 
 #include "base/json.hpp"
@@ -39,19 +40,29 @@ class Reading {
     if (!found.is_integer() || found.as_integer() < 0) refuse(at + ".size", "is no size");
     return static_cast<std::uint64_t>(found.as_integer());
   }
-  const Json::Array& array(const Json& object, const std::string& at, const char* member) {
+  // `most`: for a list of things that cost time each.
+  const Json::Array& array(const Json& object, const std::string& at, const char* member,
+                           std::size_t most = SIZE_MAX) {
+    static const Json::Array& none = *new Json::Array;
     const Json& found = object[member];
     if (!found.is_array()) refuse(at + member, "is no list");
-    return found.as_array();
-  }
-  // The same for a list of things that cost time each.
-  const Json::Array& array(const Json& object, const std::string& at, const char* member, std::size_t most) {
-    static const Json::Array& none = *new Json::Array;
-    const Json::Array& found = array(object, at, member);
-    if (found.size() <= most) return found;
-    refuse(at + member, "has " + std::to_string(found.size()) + " entries, and at most " +
+    if (found.as_array().size() <= most) return found.as_array();
+    refuse(at + member, "has " + std::to_string(found.as_array().size()) + " entries, and at most " +
                             std::to_string(most) + " are read");
     return none;
+  }
+  // Reads each entry of a list by read(entry, "member[2]", the value to fill in, the entries before); ends at
+  // the first mistake.
+  template <class Value, class Read>
+  std::vector<Value> list(const Json& document, const char* member, std::size_t most, const Read& read) {
+    std::vector<Value> all;
+    for (const Json& entry : array(document, "", member, most)) {
+      Value value;
+      read(entry, member + ("[" + std::to_string(all.size()) + "]"), value, all);
+      all.push_back(std::move(value));
+      if (mistake) break;
+    }
+    return all;
   }
   std::vector<std::string> texts(const Json& object, const std::string& at, const char* member) {
     std::vector<std::string> all;
@@ -65,15 +76,13 @@ class Reading {
     return {text(object, at, "sha256", manifest::is_digest), size(object, at)};
   }
   std::vector<Blob> blobs(const Json& document, const char* member) {
-    std::vector<Blob> all;
-    for (const Json& entry : array(document, "", member)) {
-      const std::string at = member + ("[" + std::to_string(all.size()) + "]");
-      all.push_back(blob(entry, at));
-      if (all.size() > 1 && all[all.size() - 2].sha256 >= all.back().sha256)
-        refuse(at, "is out of order, or there twice");
-      if (mistake) break;
-    }
-    return all;
+    return list<Blob>(
+        document, member, SIZE_MAX,
+        [&](const Json& entry, const std::string& at, Blob& one, const std::vector<Blob>& before) {
+          one = blob(entry, at);
+          if (!before.empty() && before.back().sha256 >= one.sha256)
+            refuse(at, "is out of order, or there twice");
+        });
   }
 
   std::optional<Diagnosis> mistake;
@@ -88,10 +97,8 @@ bool any_text(std::string_view text) {
 }
 
 std::vector<BundledBuild> read_builds(Reading& reading, const Json& document) {
-  std::vector<BundledBuild> builds;
-  for (const Json& entry : reading.array(document, "", "builds", most_builds)) {
-    const std::string at = "builds[" + std::to_string(builds.size()) + "]";
-    BundledBuild build;
+  const auto read = [&](const Json& entry, const std::string& at, BundledBuild& build,
+                        const std::vector<BundledBuild>& before) {
     build.id = reading.text(entry, at, "id", manifest::is_id);
     build.engine = reading.text(entry, at, "engine", manifest::is_lower_id);
     build.version = reading.text(entry, at, "version", any_text);
@@ -106,20 +113,17 @@ std::vector<BundledBuild> read_builds(Reading& reading, const Json& document) {
         reading.refuse(at + ".trees", "names something that cannot be a component or a tree");
       build.trees.emplace_back(component, tree.as_string());
     }
-    if (!builds.empty() && builds.back().id >= build.id)
+    if (!before.empty() && before.back().id >= build.id)
       reading.refuse(at, "is out of order, or there twice");
-    builds.push_back(std::move(build));
-    if (reading.mistake) break;
-  }
+  };
+  auto builds = reading.list<BundledBuild>(document, "builds", most_builds, read);
   if (builds.empty()) reading.refuse("builds", "is empty");
   return builds;
 }
 
 std::vector<BundledRepository> read_repositories(Reading& reading, const Json& document) {
-  std::vector<BundledRepository> repositories;
-  for (const Json& entry : reading.array(document, "", "repositories", most_repositories)) {
-    const std::string at = "repositories[" + std::to_string(repositories.size()) + "]";
-    BundledRepository repository;
+  const auto read = [&](const Json& entry, const std::string& at, BundledRepository& repository,
+                        const std::vector<BundledRepository>&) {
     repository.name = reading.text(entry, at, "name", any_text);
     std::set<std::string> paths;
     for (const Json& listed : reading.array(entry, at + ".", "documents", most_repository_documents)) {
@@ -130,17 +134,13 @@ std::vector<BundledRepository> read_repositories(Reading& reading, const Json& d
       repository.documents.push_back(std::move(found));
     }
     if (!paths.contains("index.json")) reading.refuse(at, "has no index.json");
-    repositories.push_back(std::move(repository));
-    if (reading.mistake) break;
-  }
-  return repositories;
+  };
+  return reading.list<BundledRepository>(document, "repositories", most_repositories, read);
 }
 
 std::vector<BundledLicense> read_licenses(Reading& reading, const Json& document) {
-  std::vector<BundledLicense> licenses;
-  for (const Json& entry : reading.array(document, "", "licenses", most_licenses)) {
-    const std::string at = "licenses[" + std::to_string(licenses.size()) + "]";
-    BundledLicense license;
+  const auto read = [&](const Json& entry, const std::string& at, BundledLicense& license,
+                        const std::vector<BundledLicense>&) {
     license.id = reading.text(entry, at, "id", any_text);
     license.url = reading.text(entry, at, "url", any_text, false);
     license.sha256 = reading.text(entry, at, "sha256", manifest::is_digest, false);
@@ -149,10 +149,8 @@ std::vector<BundledLicense> read_licenses(Reading& reading, const Json& document
     license.by_order = entry["by_order"].as_bool();
     license.components = reading.texts(entry, at, "components");
     if (license.text && license.sha256.empty()) reading.refuse(at, "has a text without digest");
-    licenses.push_back(std::move(license));
-    if (reading.mistake) break;
-  }
-  return licenses;
+  };
+  return reading.list<BundledLicense>(document, "licenses", most_licenses, read);
 }
 
 // Checks that every listed blob is referred to and that none is listed as two things.

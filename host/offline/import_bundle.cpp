@@ -255,20 +255,18 @@ class Importing {
                                   .with("found", found ? found->name : "the end")));
       if (found->size != blob.size)
         return fail(reader_.damaged("an entry has another size than the list says"));
-      TRY(files.begin(blob.sha256));
-      Sha256 digest;
-      for (;;) {
-        TRY_ASSIGN(const std::size_t got, reader_.read(buffer.data(), buffer.size()));
-        if (got == 0) break;
-        digest.update({buffer.data(), got});
-        TRY(files.write({buffer.data(), got}));
-        TRY(report(got));
-      }
-      if (const std::string actual = digest.hex(); actual != blob.sha256)
+      TRY_ASSIGN(const std::string actual, files.keep(blob.sha256, [&](const auto& take) -> Result<void> {
+        for (;;) {
+          TRY_ASSIGN(const std::size_t got, reader_.read(buffer.data(), buffer.size()));
+          if (got == 0) return {};
+          TRY(take({buffer.data(), got}));
+          TRY(report(got));
+        }
+      }));
+      if (actual != blob.sha256)
         return fail(std::move(reader_.damaged("an entry's bytes are not those that the list names")
                                   .with("expected", blob.sha256)
                                   .with("found", actual)));
-      TRY(files.end());
     }
     return {};
   }

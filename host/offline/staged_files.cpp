@@ -22,31 +22,28 @@ Result<void> each_piece(const fs::path& file, const std::function<Result<void>(s
 StagedFiles::StagedFiles(const cache::Store& store, fs::path folder)
     : store_(store), folder_(std::move(folder)) {}
 
-Diagnosis StagedFiles::failure(int error_number, const fs::path& file) const {
-  return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
-                       .with("file", path_text(file))
-                       .with("folder", path_text(store_.root())));
-}
-
-Result<void> StagedFiles::begin(const std::string& sha256) {
-  name_ = sha256;
-  if (!is_wanted(sha256)) return {};
-  file_ = FileDescriptor(
-      calls::open(place_of(sha256), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file_.valid()) return fail(failure(errno, place_of(sha256)));
-  return {};
-}
-
-Result<void> StagedFiles::write(std::string_view bytes) {
-  if (!file_.valid()) return {};
-  if (const int why = write_whole(file_.get(), bytes); why != 0) return fail(failure(why, place_of(name_)));
-  return {};
-}
-
-Result<void> StagedFiles::end() {
-  if (!file_.valid()) return {};
-  if (calls::close(file_.release()) != 0) return fail(failure(errno, place_of(name_)));
-  return {};
+Result<std::string> StagedFiles::keep(const std::string& sha256,
+                                      const std::function<Result<void>(const Take&)>& read) {
+  const fs::path place = place_of(sha256);
+  const auto failure = [&](int error_number) {
+    return fail(diagnose_errno(code_of_write_error(error_number), error_number)
+                    .with("file", path_text(place))
+                    .with("folder", path_text(store_.root())));
+  };
+  const bool wanted = is_wanted(sha256);
+  FileDescriptor file;
+  if (wanted) {
+    file = FileDescriptor(calls::open(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file.valid()) return failure(errno);
+  }
+  Sha256 digest;
+  TRY(read([&](std::string_view bytes) -> Result<void> {
+    digest.update(bytes);
+    if (const int why = wanted ? write_whole(file.get(), bytes) : 0; why != 0) return failure(why);
+    return {};
+  }));
+  if (wanted && calls::close(file.release()) != 0) return failure(errno);
+  return digest.hex();
 }
 
 Result<void> StagedFiles::find_in_caches(const std::vector<Blob>& blobs,
@@ -88,14 +85,9 @@ Result<void> StagedFiles::find_in_caches(const std::vector<Blob>& blobs,
 Result<void> StagedFiles::take_from_cache(const Blob& blob) {
   if (!is_wanted(blob.sha256)) return {};
   const fs::path& from = found_.at(blob.sha256);
-  Sha256 digest;
-  TRY(begin(blob.sha256));
-  TRY(each_piece(from, [&](std::string_view bytes) {
-    digest.update(bytes);
-    return write(bytes);
-  }));
-  TRY(end());
-  if (const std::string actual = digest.hex(); actual != blob.sha256)
+  TRY_ASSIGN(const std::string actual,
+             keep(blob.sha256, [&](const Take& take) { return each_piece(from, take); }));
+  if (actual != blob.sha256)
     return fail(
         diagnose("EH-F08").with("file", path_text(from)).with("expected", blob.sha256).with("found", actual));
   return {};

@@ -1,6 +1,7 @@
 // The files of a bundle between their arrival and their place in a tree.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -24,9 +25,10 @@ class StagedFiles {
   void want(std::map<std::string, std::uint64_t> wanted) { wanted_ = std::move(wanted); }
   bool is_wanted(const std::string& sha256) const { return wanted_.contains(sha256); }
 
-  Result<void> begin(const std::string& sha256);
-  Result<void> write(std::string_view bytes);
-  Result<void> end();
+  // Reads a file by read(take), which passes its bytes to `take`, and keeps it if it is wanted. Returns the
+  // digest of the bytes.
+  using Take = std::function<Result<void>(std::string_view)>;
+  Result<std::string> keep(const std::string& sha256, const std::function<Result<void>(const Take&)>& read);
 
   // Finds installed trees, in any layer or the other caches, that have these files. Error: EH-F44 ("missing",
   // "count", "bytes") when some files are found nowhere.
@@ -40,15 +42,12 @@ class StagedFiles {
 
  private:
   std::filesystem::path place_of(const std::string& sha256) const { return folder_ / sha256; }
-  Diagnosis failure(int error_number, const std::filesystem::path& file) const;
 
   const cache::Store& store_;
   std::filesystem::path folder_;
   std::map<std::string, std::uint64_t> wanted_;
   std::map<std::string, std::filesystem::path> found_;
   std::map<std::string, int> uses_;
-  FileDescriptor file_;
-  std::string name_;
 };
 
 }  // namespace enginehost::offline

@@ -72,7 +72,7 @@ Result<void> append_line(const std::filesystem::path& file, std::string_view lin
   while (written < 0 && errno == EINTR);
   if (written < 0) return fail(not_written(file, errno));
   if (static_cast<std::size_t>(written) != text.size()) return fail(not_written(file, ENOSPC));
-  if (calls::fdatasync(descriptor.get()) != 0 && errno != EINVAL && errno != EROFS)
+  if (calls::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != EROFS)
     return fail(not_written(file, errno));
   return {};
 }

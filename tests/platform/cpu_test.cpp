@@ -49,7 +49,7 @@ TEST(Cpu, OfThisMachineAgreesWithTheKernel) {
 }
 
 #if defined(__x86_64__)
-// The loader's copy of the CPUID results saves the instructions; it must be complete.
+// Each leaf that the processor has is read, and no other.
 TEST(Cpu, AnswersAreThoseOfTheProcessor) {
   const Cpuid& answers = cpuid_of_this_processor();
   Cpuid::Registers said;
