@@ -76,8 +76,7 @@ TEST_P(MacosWheels, NothingIsMissingWhereNmFindsEveryName) {
   AppleMachine machine;
   Reader reader({}, "aarch64");
   for (const std::string& file : files)
-    for (const Diagnosis& missing :
-         missing_macos_symbols(machine, close_macos(machine, {file, {}}, reader)))
+    for (const Diagnosis& missing : missing_macos_symbols(machine, close_macos(machine, {file, {}}, reader)))
       ADD_FAILURE() << missing.value("required_by") << ": " << missing.value("symbol") << " of "
                     << missing.value("expected_in");
   EXPECT_GE(bindings, GetParam().bindings);
