@@ -30,7 +30,11 @@ Question::Question(const platform::Platform& observed, const Request& asked, std
 
 Check& note(Checks& checks, Answer answer, std::string_view code, Check check) {
   check.result = answer;
-  if (answer == Answer::no) check.code = code;
+  if (answer == Answer::no) {
+    check.code = code;
+    if (!check.required.empty())
+      check.evidence = {{"required", check.required, "manifest"}, {"found", check.observed, check.source}};
+  }
   return checks.emplace_back(std::move(check));
 }
 
@@ -52,7 +56,7 @@ Check reported(std::string requirement, std::string observed, std::string source
 
 Check compared(std::string requirement, std::string observed, std::string source, std::string required) {
   Check check = reported(std::move(requirement), std::move(observed), std::move(source));
-  check.evidence = {{"required", std::move(required), "manifest"}, {"found", check.observed, check.source}};
+  check.required = std::move(required);
   return check;
 }
 

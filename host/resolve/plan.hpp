@@ -37,6 +37,7 @@ struct Check {
   std::string requirement;  // "glibc >= 2.17", "compute capability of device 0 in 3.7 5.0 … 9.0"
   std::string observed;     // "2.36", "none", "unknown"
   std::string source;       // of the observation
+  std::string required;     // the bound alone: ">= 2.17"; empty where the evidence is of another kind
   Answer result = Answer::yes;
   std::string code;                // the failure class if the answer is no: "EH-L08"
   bool left_to_preflight = false;  // an unknown that is checked before loading in any case
@@ -111,13 +112,12 @@ struct Plan {
 //   ranked; "unknown" never counts as "yes".
 // - Checks of a build for another system, version or flavor stop there.
 // - `force` overrides history and the checks of the machine (system, processor, libraries, driver, GPU). It
-// does
-//   not override the request's other parts (another system, version, flavor or device), nor availability: a
-//   build that is withdrawn, blocked, expired, without digest or plugin, or to be downloaded while offline.
-//   Policy, licenses and signatures are checked elsewhere and do not know the request's `force`.
+//   does not override the request's other parts (another system, version, flavor or device), nor
+//   availability: a build that is withdrawn, blocked, expired, without digest or plugin, or to be downloaded
+//   while offline. Policy, licenses and signatures are checked elsewhere and do not know the request's
+//   `force`.
 // - A build that has code for more of the visible GPUs is ranked before a newer one. A device that the
-// request
-//   names by number decides alone.
+//   request names by number decides alone.
 // - A prerelease is ranked behind every other build that fits, unless the request names one.
 // - History is taken as it is, because its reader dropped stale records. It counts only for a build with the
 //   same artifacts.
