@@ -84,7 +84,7 @@ Result<Json> add_key(const CacheRun& run, const TrustFlags& flags) {
     manifest::TrustedKey trusted;
     trusted.key = key;
     trusted.repository = repository;
-    trusted.added = manifest::text_of_time(open::OpenContext::now());
+    trusted.added = text_of_time(open::OpenContext::now());
     trusted.engines = flags.engines;
     trusted.threshold = flags.threshold;
     TRY(settings::mark_as_state(store.add(trusted), settings));

@@ -140,6 +140,5 @@ void merge(Catalog& catalog, const RepositoryContent& repository);
 
 // Returns "2026-11-20T00:00:00Z" as seconds since 1970; nothing for any other text.
 std::optional<std::int64_t> seconds_of_time(const std::string& text);
-using enginehost::text_of_time;  // the inverse
 
 }  // namespace enginehost::manifest

@@ -169,10 +169,9 @@ void check_availability(const Build& build, const Question& question, Checks& ch
   }
   if (request.installed.contains(build.id)) return;
   if (!build.expired.empty())
-    refuse(checks, "EH-M12", "installed, or listed by an index that has not expired",
-           "expired " + build.expired,
-           {{"expired", build.expired, "index"},
-            {"clock", manifest::text_of_time(question.now), "this machine's clock"}});
+    refuse(
+        checks, "EH-M12", "installed, or listed by an index that has not expired", "expired " + build.expired,
+        {{"expired", build.expired, "index"}, {"clock", text_of_time(question.now), "this machine's clock"}});
   if (!build.not_built.empty())
     return refuse(checks, "EH-S12", "a plugin", "none", {{"reason", build.not_built, "manifest"}});
   const auto owner = build.manifest.lock();

@@ -58,7 +58,7 @@ Diagnosis set_aside(const Build& build, const Record& record) {
     diagnosis.with("first_code", code, "history of this machine");
   diagnosis.with("state", history::name_of(record.state), "history of this machine");
   if (record.retry_after != 0)
-    diagnosis.with("retry_after", manifest::text_of_time(record.retry_after), "history of this machine");
+    diagnosis.with("retry_after", text_of_time(record.retry_after), "history of this machine");
   return diagnosis;
 }
 

@@ -114,7 +114,7 @@ ROWS = [
     within("decide/cold", "decision over 500 builds, manifest changed", "<= 20 ms", over("read_and_decide", "parse"),
            lambda c: c["read_and_decide_ns"], 20, "nlohmann's parser alone, same text"),
     within("decide/again", "decision over 500 builds that are in memory", "<= 0.2 ms", over("decide", "explain_all"),
-           lambda c: c["decide_ns"], 0.2, "printing every check of every build"),
+           lambda c: c["decide_ns"], 0.2, "explaining every check of every build"),
     *installs(),
     simple("fetch/onnxruntime", "engine-cache fetch of ONNX Runtime from a local package index, empty cache, durable",
            "<= 0.6 x", over("fetch", "uv"), at_most, 0.6, "uv pip install of the same wheel, empty cache"),

@@ -362,7 +362,7 @@ PlotTitle plot_title(open::OpenContext& context, const open::Opened& opened) {
   if (cpu.cores > 0) machine.push_back(pluralize(static_cast<std::uint64_t>(cpu.cores), "core", "cores"));
   for (const load::Device& device : opened.devices)
     if (device.id.type != ENGINE_CPU && !device.name.empty()) machine.push_back(device.name);
-  machine.push_back(manifest::text_of_time(open::OpenContext::now()).substr(0, 10));
+  machine.push_back(text_of_time(open::OpenContext::now()).substr(0, 10));
   title.machine = join(machine, ", ");
   return title;
 }

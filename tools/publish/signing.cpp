@@ -243,8 +243,8 @@ Result<NextRoot> root_to_sign(const Workspace& workspace, const std::vector<Secr
   TRY_ASSIGN(next.root, changed(workspace, std::move(*root), change));
   next.root.name = workspace.name();
   ++next.root.version;
-  next.root.created = manifest::text_of_time(now);
-  next.root.expires = manifest::text_of_time(now + workspace.expires_days() * root_lifetime_in_indexes * day);
+  next.root.created = text_of_time(now);
+  next.root.expires = text_of_time(now + workspace.expires_days() * root_lifetime_in_indexes * day);
   const fs::path file = workspace.folder() / "root.json";
   TRY(manifest::read_root(to_json(next.root), path_text(file)).map([](const Root&) {}));
   return next;
@@ -377,8 +377,8 @@ Result<Stamped> stamp_locked(const fs::path& folder, const std::vector<SecretKey
   timestamp.name = root.name;
   // Above every version before, also if the last one was lost.
   timestamp.version = std::max(timestamp.version + 1, now);
-  timestamp.created = manifest::text_of_time(now);
-  timestamp.expires = manifest::text_of_time(now + hours * 3600);
+  timestamp.created = text_of_time(now);
+  timestamp.expires = text_of_time(now + hours * 3600);
   timestamp.index_serial = index.serial;
   timestamp.index_sha256 = sha256_hex(index_bytes);
   const std::string bytes = to_json(timestamp).dump(1) + "\n";

@@ -240,8 +240,8 @@ Result<bool> Workspace::prepare(std::int64_t now) const {
   index.set("format", 1)
       .set("name", name_)
       .set("serial", serial)
-      .set("created", manifest::text_of_time(now))
-      .set("expires", manifest::text_of_time(now + expires_days_ * day))
+      .set("created", text_of_time(now))
+      .set("expires", text_of_time(now + expires_days_ * day))
       .set("manifests", std::move(entries));
   if (!blocked.as_array().empty()) index.set("blocked", blocked);
   TRY(manifest::read_index(index, path_text(place)).map([](const auto&) {}));

@@ -4,6 +4,12 @@
 namespace enginehost::explain {
 namespace {
 
+constexpr std::string_view in_docker = "{container=docker}start the container with --gpus all";
+constexpr std::string_view in_podman =
+    "{container=podman}start the container with --device nvidia.com/gpu=all";
+constexpr std::string_view in_container =
+    "{?container}start the container with access to the host's GPU and driver";
+
 constexpr Entry entries[] = {
     {.name = {"EH-G01", "NVIDIA driver library not found"},
      .meaning = "libcuda.so.1, the driver's user-mode part, is not where the loader looks. Only the driver "
@@ -19,9 +25,7 @@ constexpr Entry entries[] = {
                 "{needed_by|name} needs {library} of the NVIDIA driver, which was not found",
                 "the NVIDIA driver was not found"},
      .remedies =
-         {"{container=docker}start the container with --gpus all",
-          "{container=podman}start the container with --device nvidia.com/gpu=all",
-          "{?container}start the container with access to the host's GPU and driver",
+         {in_docker, in_podman, in_container,
           "{?no_gpu}use a cpu build (--flavor cpu): without an NVIDIA GPU there is nothing to install",
           "{!no_gpu}{!container}install the NVIDIA driver (Debian: the package nvidia-driver), then start "
           "the program again",
@@ -175,9 +179,7 @@ constexpr Entry entries[] = {
                 "{file} is empty (0 bytes), as in an image saved from a container with a GPU",
                 "a library of the NVIDIA driver is empty"},
      .remedies =
-         {"{container=docker}start the container with --gpus all",
-          "{container=podman}start the container with --device nvidia.com/gpu=all",
-          "{?container}start the container with access to the host's GPU and driver",
+         {in_docker, in_podman, in_container,
           "{!container}remove {file}, and install the NVIDIA driver if this machine has an NVIDIA GPU",
           "use a cpu build: --flavor cpu"}},
 };
