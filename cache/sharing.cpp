@@ -68,7 +68,7 @@ Result<void> try_locks(const fs::path& root) {
     return FileDescriptor(calls::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600));
   };
   const FileDescriptor first = open(O_CREAT | O_EXCL);
-  if (!first.valid()) return fail(write_failure(errno, file, root));
+  if (!first.valid()) return fail(disk_failure(errno, file, root));
   const FileDescriptor second = open(0);
   bool without_locks = false;
   if (second.valid()) {

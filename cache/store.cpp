@@ -230,8 +230,10 @@ Diagnosis disk_failure(int error_number, const fs::path& file, const fs::path& r
   Diagnosis diagnosis = write_failure(error_number, file, root);
   if (error_number == EXDEV) diagnosis.with("crossed", path_text(file));
   if (error_number != EACCES && error_number != EPERM) return diagnosis;
-  if (const auto foreign = made_by_another(root, file))
+  if (const auto foreign = made_by_another(root, file)) {
     diagnosis.with("foreign", path_text(foreign->path)).with("foreign_owner", foreign->owner, "stat");
+    if (foreign->within != root) diagnosis.with("reference", path_text(foreign->within));
+  }
   return diagnosis;
 }
 

@@ -102,11 +102,18 @@ Result<std::optional<std::string>> become_owner_of(const fs::path& folder) {
 
 std::optional<Foreign> made_by_another(const fs::path& root, const fs::path& file) {
   const uid_t user = ::geteuid();
+  if (user == 0) return {};
+  std::optional<Foreign> found;
   calls::Status status{};
-  if (user == 0 || calls::stat(root.c_str(), &status) != 0 || status.st_uid != user) return {};
-  for (fs::path at = file; at != root && is_below(at, root); at = at.parent_path())
-    if (calls::lstat(at.c_str(), &status) == 0 && status.st_uid != user)
-      return Foreign{at, std::to_string(status.st_uid)};
+  for (fs::path at = file; at.has_relative_path(); at = at.parent_path()) {
+    const bool known = calls::lstat(at.c_str(), &status) == 0;
+    if (known && status.st_uid != user && (!found || !is_below(at, root)))
+      found = Foreign{at, std::to_string(status.st_uid), {}};
+    if (known && status.st_uid == user && (at == root || !is_below(at, root))) {
+      if (found) found->within = at;
+      return found;
+    }
+  }
   return {};
 }
 

@@ -147,7 +147,7 @@ struct BinaryInfo {
   bool packed_relocations = false;      // DT_RELR: needs glibc 2.36
   bool code_signed = false;             // PE security directory, LC_CODE_SIGNATURE
   std::uint32_t isa_needed = 0;         // x86 ISA_1_NEEDED bits: 1 baseline, 2 v2, 4 v3, 8 v4
-  std::string minimum_os;               // Mach-O minos, PE subsystem version
+  std::string minimum_os;               // Mach-O minos, PE subsystem version, kernel of NT_GNU_ABI_TAG
   std::string build_id;                 // hex; LC_UUID of a Mach-O file
 
   PeFacts pe;

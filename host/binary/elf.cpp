@@ -250,7 +250,7 @@ std::vector<ElfSection> ElfFile::sections() const {
 namespace {
 
 enum : std::uint32_t { PT_NOTE = 4, PT_GNU_PROPERTY = 0x6474e553 };
-enum : std::uint32_t { NT_GNU_BUILD_ID = 3, NT_GNU_PROPERTY_TYPE_0 = 5 };
+enum : std::uint32_t { NT_GNU_ABI_TAG = 1, NT_GNU_BUILD_ID = 3, NT_GNU_PROPERTY_TYPE_0 = 5 };
 constexpr std::uint32_t GNU_PROPERTY_X86_ISA_1_NEEDED = 0xc0008002;
 constexpr std::uint64_t note_limit = 65536;
 
@@ -272,7 +272,15 @@ void read_properties(const ElfFile& elf, std::uint64_t at, std::uint32_t size, B
   }
 }
 
-// Reads build id and processor level from PT_NOTE and PT_GNU_PROPERTY.
+// The descriptor is four words: the system (0 = Linux) and three numbers of its oldest version.
+void read_abi_tag(const ElfFile& elf, std::uint64_t at, std::uint32_t size, BinaryInfo& info) {
+  Fields tag;
+  if (size < 16 || !elf.fields(at, 16, tag) || tag.u32(0) != 0) return;
+  info.minimum_os =
+      std::to_string(tag.u32(4)) + "." + std::to_string(tag.u32(8)) + "." + std::to_string(tag.u32(12));
+}
+
+// Reads build id, oldest kernel and processor level from PT_NOTE and PT_GNU_PROPERTY.
 void read_elf_notes(const ElfFile& elf, BinaryInfo& info) {
   std::uint64_t notes_read = 0;
   for (const ElfSegment& segment : elf.segments) {
@@ -288,6 +296,7 @@ void read_elf_notes(const ElfFile& elf, BinaryInfo& info) {
       const std::uint64_t content = at + rounded_up(12 + std::uint64_t{name_size}, step);
       if (content + size > end) break;
       const bool gnu = name_size == 4 && (note.u8(12) == 'G' && note.u8(13) == 'N' && note.u8(14) == 'U');
+      if (gnu && note.u32(8) == NT_GNU_ABI_TAG) read_abi_tag(elf, content, size, info);
       if (gnu && note.u32(8) == NT_GNU_BUILD_ID) read_build_id(elf, content, size, info);
       if (gnu && note.u32(8) == NT_GNU_PROPERTY_TYPE_0) read_properties(elf, content, size, info);
       at = content + rounded_up(size, step);

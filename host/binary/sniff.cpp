@@ -163,7 +163,7 @@ void sniff(FileView& file, BinaryInfo& info) {
       info.sniffed = magic.name;
       Diagnosis found = problem(magic.code, file, magic.name);
       if (magic.code == "EH-F07") {
-        if (std::string oid = line_after(head, "\noid "); !oid.empty()) found.with("oid", oid);
+        if (std::string oid = line_after(head, "\noid sha256:"); !oid.empty()) found.with("oid", oid);
         if (std::string size = line_after(head, "\nsize "); !size.empty()) found.with("expected_size", size);
       }
       info.problems.push_back(std::move(found));

@@ -65,6 +65,7 @@ struct LoadedLibrary {
 struct Machine {
   Libc libc = Libc::glibc;
   std::string libc_version;  // "2.36"; "" = unknown
+  std::string kernel;        // Linux's release: "6.1.0-28-amd64"; "" = unknown
   std::string architecture;  // as binary::BinaryInfo::machine: "x86_64", "aarch64"
   int bits = 64;
   std::uint64_t page_size = 4096;

@@ -75,6 +75,14 @@ bool knows_abi_version(const Machine& machine, const binary::BinaryInfo& info) {
   return info.abi_version <= newest;
 }
 
+// glibc until 2.35 (elf/dl-load.c, open_verify) skips a file whose NT_GNU_ABI_TAG names a newer kernel than
+// the one that runs. 2.36 and newer, and musl, do not read the note.
+bool needs_newer_kernel(const Machine& machine, const binary::BinaryInfo& info) {
+  if (info.minimum_os.empty() || machine.kernel.empty() || !older_glibc(machine, "2.36")) return false;
+  const std::string running = machine.kernel.substr(0, machine.kernel.find_first_not_of("0123456789."));
+  return compare_versions(running, info.minimum_os) < 0;
+}
+
 std::string short_reason(const Diagnosis& diagnosis, const binary::BinaryInfo& info) {
   const std::string_view code = diagnosis.code;
   if (code == "EH-F04") return "truncated";
@@ -123,6 +131,13 @@ std::optional<Refusal> refusal_of(const Machine& machine, const binary::BinaryIn
         .with("alignment", std::to_string(*alignment));
     // A smaller alignment does not come from another page size.
     if (*alignment >= 4096) refusal.diagnosis.with("page_size", std::to_string(machine.page_size));
+    return refusal;
+  }
+  if (needs_newer_kernel(machine, info)) {
+    Refusal refusal{"needs Linux " + info.minimum_os, direct, diagnose("EH-L43")};
+    refusal.diagnosis.with("file", path)
+        .with("needs", info.minimum_os, "NT_GNU_ABI_TAG")
+        .with("have", machine.kernel, "uname");
     return refusal;
   }
   if (machine.isa != 0 && (info.isa_needed & 0xf & ~machine.isa) != 0) {

@@ -34,8 +34,10 @@ Result<std::vector<fs::path>> paths_of_repository(const fs::path& repository, st
     if (std::error_code unknown; at->path().extension() == ".json" || at->is_directory(unknown) || unknown)
       paths.push_back(at->path());
   if (error && is_transient(error.value()))
-    return fail(diagnose_errno("EH-F01", error.value()).with("file", path_text(repository)));
-  if (error) problem = "its folder cannot be read";
+    return fail(diagnose_errno("EH-F01", error.value())
+                    .with("file", path_text(repository))
+                    .with("place", "repository"));
+  if (error) problem = "its folder cannot be read (" + error.message() + ")";
   return paths;
 }
 

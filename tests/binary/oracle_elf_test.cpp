@@ -157,6 +157,8 @@ oracle::Facts readelf_facts(const std::string& text, bool x86) {
       facts.insert("interpreter " + line.substr(at + 21, line.size() - at - 22));
     if (const std::size_t at = line.find("Build ID: "); at != std::string::npos)
       facts.insert("build id " + line.substr(at + 10));
+    if (const std::size_t at = line.find("OS: Linux, ABI: "); at != std::string::npos)
+      facts.insert("kernel " + line.substr(at + 16));
     if (const std::size_t at = line.find("x86 ISA needed: "); at != std::string::npos)
       facts.insert("processor " + line.substr(at + 16));
     const bool flags = line.find("(FLAGS)") != std::string::npos,
@@ -181,6 +183,7 @@ oracle::Facts our_facts(const BinaryInfo& info) {
   };
   if (!info.interpreter.empty()) facts.insert("interpreter " + info.interpreter);
   if (!info.build_id.empty()) facts.insert("build id " + info.build_id);
+  if (!info.minimum_os.empty()) facts.insert("kernel " + info.minimum_os);
   std::vector<std::string> levels;
   for (const auto& [bit, name] :
        {std::pair{1u, "x86-64-baseline"}, {2u, "x86-64-v2"}, {4u, "x86-64-v3"}, {8u, "x86-64-v4"}})

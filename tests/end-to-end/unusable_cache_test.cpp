@@ -178,6 +178,20 @@ TEST_F(UnusableCache, RootsFilesInAUsersCacheGetTheOwnersCommand) {
                                    HasSubstr("chown -R --reference=" + workplace.cache().native() + " ")));
 }
 
+// As after the first command was run with sudo.
+TEST_F(UnusableCache, RootsCacheInAUsersFolderGetsTheOwnersCommand) {
+  if (::geteuid() != 0) GTEST_SKIP() << "acting as two users needs root";
+  fetch();
+  ASSERT_EQ(::lchown(workplace.folder().c_str(), 65534, 65534), 0);
+  const Ended run = cache({"remove", "reference-good"}, as_nobody({}));
+  if (run.status == 126 || run.status == 127) GTEST_SKIP() << "the build is closed to others";
+  EXPECT_EQ(run.status, 7) << run.said();
+  const std::string cache = workplace.cache().native();
+  EXPECT_THAT(run.error,
+              AllOf(HasSubstr(cache + " belongs to user 0, as after a command with sudo"),
+                    HasSubstr("chown -R --reference=" + workplace.folder().native() + " " + cache)));
+}
+
 TEST_F(UnusableCache, FoldersOnSeveralFileSystemsAreReported) {
   if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
   fs::create_directories(workplace.cache() / "trees");

@@ -35,6 +35,23 @@ TEST(Message, NothingFitsAndTheDriverHidesItsGpus) {
   EXPECT_EQ(other.remedy.front().substr(0, 12), "engine-info ") << other.remedy.front();
 }
 
+// No process holds a lock that the file system refuses.
+TEST(Message, LockThatTheFileSystemRefuses) {
+  for (const auto& [errno_name, remedy] : {std::pair("ESTALE", "mount the network file system"),
+                                           {"EIO", "check the system log"},
+                                           {"EPERM", "on a file system that grants locks"}}) {
+    const std::string text = describe(diagnose("EH-F18")
+                                          .with("file", "/c/locks/key.lk")
+                                          .with("errno", errno_name)
+                                          .with("os_said", "refused"));
+    EXPECT_NE(text.find("/c/locks/key.lk cannot be locked: refused"), std::string::npos) << text;
+    EXPECT_NE(text.find(remedy), std::string::npos) << text;
+    EXPECT_EQ(text.find("fuser"), std::string::npos) << text;
+  }
+  const std::string held = describe(diagnose("EH-F18").with("file", "/c/locks/key.lk"));
+  EXPECT_NE(held.find("fuser /c/locks/key.lk"), std::string::npos) << held;
+}
+
 TEST(Message, LinkThatLeadsToItself) {
   const std::string text = describe(diagnose("EH-F11")
                                         .with("file", "/v/libx.so")

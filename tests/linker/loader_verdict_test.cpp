@@ -98,6 +98,49 @@ TEST_F(LoaderVerdict, NewerGlibcIgnoresTheAlignmentOfASegment) {
     EXPECT_EQ(both(with_alignment(alignment)), "") << alignment;
 }
 
+// The note has the system (0 = Linux) and its oldest version.
+std::string source_for(const std::string& system_and_version) {
+  return "int f;\n__asm__(\".pushsection .note.ABI-tag,\\\"a\\\",%note\\n.balign 4\\n.long 4,16,1\\n"
+         ".asciz \\\"GNU\\\"\\n.long " +
+         system_and_version + "\\n.popsection\");\n";
+}
+
+TEST_F(LoaderVerdict, L43AFileForANewerKernelIsSkippedByOlderReleases) {
+  const auto needed = part("libneeded.so", source_for("0,9,11,0"));
+  const auto file = part("user.so", "int g;\n", {"-Wl,--no-as-needed", needed.native()});
+  EXPECT_EQ(both(file), "") << "this machine's own release does not read the note";
+  const auto found = [&](const std::string& version, const std::string& kernel) {
+    machine_.libc_version = version;
+    machine_.kernel = kernel;
+    return codes(file);
+  };
+  EXPECT_EQ(found("2.35", "9.10.1-45-generic"), "EH-L43");
+  EXPECT_EQ(found("2.31", "5.15.0"), "EH-L43");
+  EXPECT_EQ(found("2.35", "9.11.0-rc1"), "");
+  EXPECT_EQ(found("2.35", "10.0-arch1-1"), "");
+  EXPECT_EQ(found("2.36", "5.15.0"), "");
+  EXPECT_EQ(found("", "5.15.0"), "") << "an unknown release";
+  EXPECT_EQ(found("2.35", ""), "") << "an unknown kernel";
+  EXPECT_EQ(found("2.35", "5.15.0"), "EH-L43");
+  machine_.libc = Libc::musl;
+  EXPECT_EQ(found("1.2.4", "5.15.0"), "");
+  machine_.libc = Libc::glibc;
+  found("2.35", "5.15.0");
+  const std::vector<Diagnosis> why = diagnose_closure(machine_, closed(file));
+  ASSERT_EQ(why.size(), 1u);
+  EXPECT_EQ(why[0].value("library"), "libneeded.so");
+  EXPECT_EQ(why[0].value("needs"), "9.11.0");
+  EXPECT_EQ(why[0].value("have"), "5.15.0");
+  // The next folder of the search may have a file for this kernel.
+  std::filesystem::create_directory(folder() / "older");
+  const auto older = part("older/libneeded.so", source_for("0,3,2,0"));
+  machine_.library_path = {folder().native(), older.parent_path().native()};
+  machine_.library_path_text = folder().native() + ":" + older.parent_path().native();
+  const auto searching =
+      library("searching.so", "int g;\n", {"-nostdlib", "-Wl,--no-as-needed", needed.native()});
+  EXPECT_EQ(codes(searching), "");
+}
+
 TEST_F(LoaderVerdict, L20AnExecutableStackIsRefusedByNewerReleases) {
   const auto file = part("stack.so", "int f;\n", {"-Wl,-z,execstack"});
   both(file);  // the result of this machine's own release

@@ -202,16 +202,18 @@ constexpr Entry entries[] = {
      .meaning = "Read-only, not permitted, or no home folder to write to.",
      .before = "a trial write",
      .after = "EROFS, EACCES, EPERM",
-     .causes = {"{problem}{?variable}", "{problem}{place=state}", "{folder}: {problem}{?format}",
-                "{folder} cannot be created: {obstacle}",
-                "{file} cannot be written: {os_said}{place=argument}",
-                "{foreign} in this user's cache belongs to user {foreign_owner}: {os_said}",
-                "{crossed} cannot be moved within {folder}, because its folders are on different file "
-                "systems: {os_said}",
-                "{folder} cannot be written: {os_said}", "{file} cannot be written: {os_said}",
-                "the folder cannot be written"},
-     .remedies = {"{?foreign}as root: chown -R --reference={folder|word} {folder|word} (the folder's owner "
-                  "then owns all files in it)",
+     .causes =
+         {"{problem}{?variable}", "{problem}{place=state}", "{folder}: {problem}{?format}",
+          "{folder} cannot be created: {obstacle}", "{file} cannot be written: {os_said}{place=argument}",
+          "{foreign} belongs to user {foreign_owner}, as after a command with sudo: {os_said}{?reference}",
+          "{foreign} in this user's cache belongs to user {foreign_owner}: {os_said}",
+          "{crossed} cannot be moved within {folder}, because its folders are on different file "
+          "systems: {os_said}",
+          "{folder} cannot be written: {os_said}", "{file} cannot be written: {os_said}",
+          "the folder cannot be written"},
+     .remedies = {"{?foreign}{!reference}as root: chown -R --reference={folder|word} {folder|word} (the "
+                  "folder's owner then owns all files in it)",
+                  "as root: chown -R --reference={reference|word} {foreign|word}",
                   "{?crossed}put all folders of {folder} on one file system, or name another cache: --cache "
                   "or ENGINEHOST_CACHE",
                   "{?variable}set {variable}, or name a folder for the cache: --cache or ENGINEHOST_CACHE",
@@ -259,8 +261,12 @@ constexpr Entry entries[] = {
                 "{file} is locked by another process",
                 "another process is installing or removing the same thing"},
      .remedies = {"wait for process {holder}, or end it",
-                  "fuser {file} shows the process that holds it; try again when that process has finished",
-                  "try again"},
+                  "{!errno}fuser {file} shows the process that holds it; try again when that process has "
+                  "finished",
+                  "{errno=ESTALE}mount the network file system of {file} again: its server replaced it",
+                  "{errno=EIO}check the system log: the disk of {file}, or its server, fails",
+                  "{?errno}name a cache on a file system that grants locks: --cache or ENGINEHOST_CACHE",
+                  "try again{!errno}"},
      .exit_status = S::cache,
      .category = Category::transient},
     {.name = {"EH-F19", "archive entry refused"},

@@ -432,6 +432,20 @@ constexpr Entry entries[] = {
      .remedies = {"open this engine in a process of its own",
                   "publisher: link all parts of the build with the same OpenMP runtime"},
      .category = Category::request},
+    {.name = {"EH-L43", "library for a newer Linux kernel"},
+     .meaning =
+         "The file's note NT_GNU_ABI_TAG names a newer kernel than the one that runs. glibc until 2.35 "
+         "skips such a file and reports \"No such file or directory\". In a container, the kernel is "
+         "the host's.",
+     .before = "NT_GNU_ABI_TAG against the release that uname reports",
+     .after = "\"cannot open shared object file\", although the file exists",
+     .causes = {"{needed_by|name} needs {library}; {path} is for Linux {needs} and newer, and this kernel is "
+                "{have}",
+                "{file} is for Linux {needs} and newer; this kernel is {have}",
+                "the file is for a newer Linux kernel"},
+     .remedies = {"run it on a machine with Linux {needs} or newer (in a container: the host's kernel "
+                  "counts), or on a system with glibc 2.36 or newer",
+                  "use a build for older kernels: engine-info ENGINE --plan --explain lists them"}},
 };
 
 }  // namespace

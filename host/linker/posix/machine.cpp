@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <link.h>
 #include <sys/auxv.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
@@ -414,6 +415,7 @@ Machine describe_this_machine() {
   Machine machine = describe_search();
   const long page = ::sysconf(_SC_PAGESIZE);
   if (page > 0) machine.page_size = static_cast<std::uint64_t>(page);
+  if (utsname names{}; ::uname(&names) == 0) machine.kernel = names.release;
   if (machine.libc == Libc::glibc)
     if (Result<std::string> bytes = read_file(machine.cache_file); bytes)
       machine.cache = LoaderCache::parse(std::move(*bytes));
