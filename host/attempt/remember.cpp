@@ -9,6 +9,7 @@
 #include "host/context/open_context.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/program.hpp"
+#include "host/platform/driver_state.hpp"
 #include "host/preflight/judgments.hpp"
 #include "host/resolve/cuda.hpp"
 
@@ -123,20 +124,23 @@ std::string toolkit_of(std::string_view flavor) {
   return digits.substr(0, 2) + "." + digits.substr(2);
 }
 
+void report_no_driver(const platform::Platform& platform, const cache::Installed& installed,
+                      Diagnosis& diagnosis) {
+  Diagnosis why = platform::why_no_driver(platform);
+  diagnosis.code = why.code;
+  diagnosis.evidence.insert(diagnosis.evidence.end(), why.evidence.begin(), why.evidence.end());
+  diagnosis.with("needed_by", installed.plugin);
+}
+
 void report_driver(const platform::Platform& platform, const cache::Installed& installed,
                    Diagnosis& diagnosis) {
   const Cuda& cuda = platform.cuda;
   // The version that the engine got from the driver is more reliable.
   const std::string_view found = diagnosis.value("found");
-  if (has_no_driver(cuda) && (found.empty() || found == "0" || found == "0.0")) {
-    diagnosis.code = "EH-G01";
-    diagnosis
-        .with("library", platform.os.value() == "windows" ? "nvcuda.dll" : "libcuda.so.1", "the CUDA runtime")
-        .with("needed_by", installed.plugin);
-    preflight::add_driver_facts(platform, diagnosis);
-    return;
-  }
-  if (cuda.driver.is_known()) diagnosis.with("driver", cuda.driver.value(), cuda.driver.source());
+  const bool finds_none = found.empty() || found == "0" || found == "0.0";
+  if ((has_no_driver(cuda) && finds_none) || hides_driver(platform::driver_library_state(platform)))
+    return report_no_driver(platform, installed, diagnosis);
+  platform::add_driver_facts(platform, diagnosis);
   if (cuda.driver_cuda.is_known())
     diagnosis.with("driver_cuda", cuda.driver_cuda.value(), cuda.driver_cuda.source());
   const std::string toolkit = toolkit_of(installed.flavor);
@@ -150,7 +154,6 @@ void report_driver(const platform::Platform& platform, const cache::Installed& i
 }
 
 void report_versions(const Cuda& cuda, Diagnosis& diagnosis) {
-  if (cuda.driver.is_known()) diagnosis.with("driver", cuda.driver.value(), cuda.driver.source());
   if (cuda.library.is_known() && !cuda.library.value().version.empty())
     diagnosis.with("library_version", cuda.library.value().version, cuda.library.source());
 }
@@ -182,10 +185,12 @@ void add_gpu_facts(const platform::Platform& platform, const cache::Installed& i
                    Diagnosis& diagnosis) {
   if (diagnosis.code == "EH-G03")
     report_driver(platform, installed, diagnosis);
-  else if (diagnosis.code == "EH-G07")
-    report_visible_devices(platform.cuda, diagnosis);
-  else if (diagnosis.code == "EH-G09")
-    report_versions(platform.cuda, diagnosis);
+  else if (diagnosis.code == "EH-G07" && hides_driver(platform::driver_library_state(platform)))
+    report_no_driver(platform, installed, diagnosis);
+  else if (diagnosis.code.starts_with("EH-G"))
+    platform::add_driver_facts(platform, diagnosis);
+  if (diagnosis.code == "EH-G07") report_visible_devices(platform.cuda, diagnosis);
+  if (diagnosis.code == "EH-G09") report_versions(platform.cuda, diagnosis);
 }
 
 }  // namespace enginehost::open

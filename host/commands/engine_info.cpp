@@ -18,6 +18,7 @@
 #include "host/explain/describe_code.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/open.hpp"
+#include "host/platform/detect.hpp"
 #include "host/preflight/preflight.hpp"
 
 namespace enginehost::commands {
@@ -251,8 +252,10 @@ int inspect(const InfoFlags& flags) {
   // do, because they are in every program.
   linker::Machine here = linker::describe_this_machine();
   here.loaded = linker::preloaded_libraries();
+  // Files show what is needed here; no driver is asked.
+  const platform::Platform facts = described ? platform::Platform() : platform::detect({});
   auto report = explain::mark_as_argument(
-      preflight::inspect(file, flags.symbols, here, described ? &*described : nullptr), file);
+      preflight::inspect(file, flags.symbols, here, described ? &*described : nullptr, &facts), file);
   if (!report) {
     end_with(report.error(), flags.common.json);
     return static_cast<int>(explain::ExitStatus::usage);

@@ -8,6 +8,7 @@
 #include "host/context/request.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/open.hpp"
+#include "host/platform/driver_state.hpp"
 #include "host/resolve/passed_over.hpp"
 #include "host/settings/policy.hpp"
 
@@ -96,8 +97,20 @@ std::string driver_text(const platform::Cuda& cuda) {
          (cuda.driver_cuda.is_known() ? " (CUDA " + cuda.driver_cuda.value() + ")" : "");
 }
 
-std::string with_code(const std::string& reason, const char* code) {
+std::string with_code(const std::string& reason, const std::string& code) {
   return reason + " (engine-info --code " + code + ")";
+}
+
+// Returns "gfx1031 (as gfx1030 by HSA_OVERRIDE_GFX_VERSION=10.3.0), gfx1100".
+std::string amd_text(const platform::Platform& machine) {
+  const platform::RocmDevices found = platform::rocm_devices(machine);
+  if (found.devices.empty() || !found.unknown.empty()) return join(machine.rocm.value().gfx, ", ");
+  std::vector<std::string> texts;
+  for (const platform::RocmDevice& device : found.devices)
+    texts.push_back(device.gfx + (device.variable.empty()
+                                      ? ""
+                                      : " (as " + device.counts_as + " by " + device.variable + ")"));
+  return join(texts, ", ");
 }
 
 // Returns the GPU that is no NVIDIA device, or why there is no GPU.
@@ -105,14 +118,16 @@ std::string other_gpu(const platform::Platform& machine) {
   const platform::Cuda& cuda = machine.cuda;
   if (machine.metal.is_known()) return "GPU " + machine.metal.value().device + " (Metal)";
   if (machine.rocm.is_known() && !machine.rocm.value().gfx.empty())
-    return "AMD GPU " + join(machine.rocm.value().gfx, ", ") + ", " +
+    return "AMD GPU " + amd_text(machine) + ", " +
            (machine.rocm.value().version.empty() ? "no ROCm installation"
                                                  : "ROCm " + machine.rocm.value().version);
   if (machine.os.is_known() && machine.os.value() == "macos") return "no GPU with Metal";
   const std::string library =
       machine.os.is_known() && machine.os.value() == "windows" ? "nvcuda.dll" : "libcuda.so.1";
-  if (cuda.library.is_known() && cuda.library.value().note.find("stub") != std::string::npos)
-    return with_code("no GPU: only a stub of the driver is found", "EH-G02");
+  const Diagnosis no_driver = platform::why_no_driver(machine);
+  if (no_driver.code == "EH-G02") return with_code("no GPU: only a stub of the driver is found", "EH-G02");
+  if (const std::string obstacle = platform::obstacle_text(machine); !obstacle.empty())
+    return with_code("no GPU: " + obstacle, no_driver.code);
   if (cuda.driver.is_known() && cuda.library.is_absent())
     return with_code("no GPU: " + driver_text(cuda) + ", but no " + library, "EH-G01");
   if (cuda.driver.is_absent() && cuda.hardware.is_known())
@@ -129,7 +144,10 @@ std::string gpu_line(const platform::Platform& machine, std::size_t width) {
   const platform::Cuda& cuda = machine.cuda;
   if (!cuda.devices.is_known() || cuda.devices.value().empty()) return other_gpu(machine);
   std::vector<std::string> gpus = gpu_texts(cuda.devices.value());
-  const std::string driver = driver_text(cuda);
+  std::string driver = driver_text(cuda);
+  if (const std::string obstacle = platform::obstacle_text(machine); !obstacle.empty())
+    driver += (driver.empty() ? "" : ", ") + ("out of reach: " + obstacle + " (") +
+              platform::why_no_driver(machine).code + ")";
   for (std::size_t left_out = 0;; ++left_out) {
     std::string text = join(gpus, ", ");
     if (left_out > 0) text += " and " + pluralize(left_out, "other kind", "other kinds");

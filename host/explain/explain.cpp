@@ -66,16 +66,21 @@ bool says_unreadable(const Entry& entry) {
 // A missing or old driver can often be installed. The remedy for it then comes before remedies that change
 // the request.
 void add_advice_for_the_nearest(Diagnosis& diagnosis) {
-  constexpr std::string_view to_be_had[] = {"EH-G01", "EH-G02", "EH-G03", "EH-G07"};
+  constexpr std::string_view to_be_had[] = {"EH-G01", "EH-G02", "EH-G03", "EH-G07",
+                                            "EH-G09", "EH-G15", "EH-G19", "EH-G20"};
   const std::string_view code = diagnosis.value("first_code");
+  // Variables decide what ROCm offers.
+  const bool of_variable =
+      code == "EH-S16" && !(diagnosis.value("variable").empty() && diagnosis.value("close_version").empty());
   if (diagnosis.code != "EH-S01" ||
-      std::find(std::begin(to_be_had), std::end(to_be_had), code) == std::end(to_be_had))
+      (!of_variable && std::find(std::begin(to_be_had), std::end(to_be_had), code) == std::end(to_be_had)))
     return;
   Diagnosis lacking = diagnose(std::string(code));
   lacking.evidence = diagnosis.evidence;
   complete(lacking);
   // On a machine without a GPU, no driver helps.
-  if (!lacking.remedy.empty() && lacking.value("pci_device") != "none")
+  const bool in_vain = (code == "EH-G01" || code == "EH-G02") && lacking.value("pci_device") == "none";
+  if (!lacking.remedy.empty() && !in_vain)
     diagnosis.remedy.insert(diagnosis.remedy.begin(), std::move(lacking.remedy.front()));
 }
 

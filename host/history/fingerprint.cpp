@@ -52,9 +52,10 @@ Fingerprint host_fingerprint(const platform::Platform& platform) {
       [](const platform::Rocm& rocm) { return rocm.version + " " + join(rocm.gfx, " "); });
   add(parts, "loader environment", platform.loader_environment, [](const platform::Variables& variables) {
     std::vector<std::string> texts;
-    for (const auto& [name, value] : variables) texts.push_back(name + "=" + value);
+    for (const auto& [name, value] : variables)
+      if (!platform::is_thread_variable(name)) texts.push_back(name + "=" + value);
     std::sort(texts.begin(), texts.end());
-    return join(texts, " ");
+    return texts.empty() ? std::string("none") : join(texts, " ");
   });
   add(parts, "cache folder allows code", platform.disk,
       [](const platform::Disk& disk) { return std::string(disk.noexec ? "no" : "yes"); });

@@ -104,6 +104,22 @@ void show_all(TableRow& row) {
   if (!row.source.empty()) row.source += " is not set";
 }
 
+// The variables decide what ROCm makes of its devices.
+void add_overrides(const Platform& platform, std::vector<TableRow>& rows) {
+  if (!platform.rocm.is_known() || platform.rocm.value().gfx.empty()) return;
+  const RocmDevices found = rocm_devices(platform);
+  for (const RocmDevice& device : found.devices)
+    if (!device.variable.empty())
+      rows.push_back({"", device.gfx + " counts as " + device.counts_as, device.variable});
+  if (!found.invalid.empty())
+    rows.push_back({"", "ROCm does not start: no MAJOR.MINOR.STEPPING", found.invalid});
+  if (!found.hidden_by.empty())
+    rows.push_back({"",
+                    "visible: " + std::to_string(found.devices.size()) + " of " +
+                        std::to_string(platform.rocm.value().gfx.size()),
+                    found.hidden_by});
+}
+
 }  // namespace
 
 std::string describe(const Platform& platform) {
@@ -119,6 +135,7 @@ std::string describe(const Platform& platform) {
     // Prints nothing when no build requested a library.
     else if (&platform.libraries != static_cast<const void*>(&part) || !part.is_unknown())
       add_rows(wording, name, part, rows);
+    if (static_cast<const void*>(&part) == &platform.rocm) add_overrides(platform, rows);
   });
 
   // Sources form one column, as far right as ordinary values need; longer values push their own source

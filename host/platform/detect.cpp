@@ -68,10 +68,17 @@ bool is_loader_variable(std::string_view name) {
          std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
+bool is_thread_variable(std::string_view name) {
+  static constexpr std::string_view prefixes[] = {"OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_"};
+  return std::any_of(std::begin(prefixes), std::end(prefixes),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
 Fact<Variables> detect_loader_environment() {
   Variables found;
   for (auto& variable : process_variables())
-    if (is_loader_variable(variable.first)) found.push_back(std::move(variable));
+    if (is_loader_variable(variable.first) || is_thread_variable(variable.first))
+      found.push_back(std::move(variable));
   if (found.empty()) return Fact<Variables>::absent("environment");
   std::sort(found.begin(), found.end());
   // A name can occur twice in a process's environment; getenv returns the first.

@@ -10,6 +10,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/linker/machine.hpp"
+#include "host/platform/driver_state.hpp"
 
 namespace enginehost::platform {
 namespace {
@@ -305,6 +306,8 @@ Cuda detect_cuda(const Root& root, const LibrarySearch& libraries, const Fact<st
 
   if (!cuda.library.is_known()) {
     conclude_without_driver(cuda.library.source(), cuda);
+  } else if (cuda.library.value().note == empty_note) {
+    conclude_without_driver(cuda.library.value().path + " " + empty_library, cuda);
   } else if (request.helper.empty()) {
     apply_no_answer("there is no probe to query the driver", cuda);
   } else {

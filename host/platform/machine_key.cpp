@@ -19,11 +19,13 @@ using What = MachineInput::What;
 
 void add_environment(KeyText& text, Reach reach) {
   // Variables that parts of detect() read, besides those of the loader and the runtimes.
-  static constexpr std::string_view reported[] = {"PATH", "CONDA_DEFAULT_ENV", "KUBERNETES_SERVICE_HOST",
-                                                  "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"};
+  static constexpr std::string_view reported[] = {
+      "PATH", "CONDA_DEFAULT_ENV", "KUBERNETES_SERVICE_HOST", "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER",
+      "SNAP"};
   for (const auto& [name, value] : process_variables())
     if (is_loader_variable(name) ||
-        (reach == Reach::everything && std::ranges::find(reported, name) != std::end(reported)))
+        (reach == Reach::everything &&
+         (is_thread_variable(name) || std::ranges::find(reported, name) != std::end(reported))))
       text.add(name, value);
 }
 

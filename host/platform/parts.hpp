@@ -26,6 +26,16 @@ struct FoundLibrary {
   std::string source;  // "LD_LIBRARY_PATH", "/etc/ld.so.cache", "default folder /usr/lib", "in this process"
 };
 
+// A file of that name that the loader would not take.
+struct SkippedFile {
+  std::string path;
+  std::string why;  // "is empty (0 bytes)", "is no library for this process (32-bit)"
+  std::string source;
+  bool ends_search = false;  // the loader fails here; otherwise it continues with the next folder
+  bool is_empty = false;
+};
+inline constexpr const char* empty_library = "is empty (0 bytes)";
+
 // The search order of one machine, read once. Refers to the Root, which must outlive it. Thread safety: const
 // functions may be called from any thread.
 class LibrarySearch {
@@ -36,8 +46,12 @@ class LibrarySearch {
   LibrarySearch& operator=(const LibrarySearch&) = delete;
 
   // For a library that this process has loaded, returns that one, because its SONAME satisfies every later
-  // need. Skips files of another architecture, as the loader does.
-  std::optional<FoundLibrary> find(const std::string& soname) const;
+  // need. Skips files of another architecture and fails at an empty file, as the loader does. Adds both to
+  // `skipped`.
+  std::optional<FoundLibrary> find(const std::string& soname,
+                                   std::vector<SkippedFile>* skipped = nullptr) const;
+  // Returns why the loader would not take the file at this path; nothing if it would, or if there is no file.
+  std::optional<SkippedFile> why_unusable(const std::string& path) const;
   // Returns whether any file has that name in the folders of find(), even one that find() skips because the
   // loader would reject it.
   bool is_named(const std::string& soname) const;
@@ -125,8 +139,13 @@ Fact<std::string> nvidia_hardware(const Root& root, const Fact<std::string>& wsl
 // the version of the driver that is registered for a present device.
 Fact<std::string> kernel_driver(const Root& root, const Fact<std::string>& wsl);
 
-// Returns libcuda.so.1 as the loader would find it, or WSL's copy outside the loader's folders. When absent,
-// the source lists the folders searched and says whether device files hint at a driver.
+// Returns the folders in which systems and clouds of Linux keep the driver's libraries, although the loader
+// may not look there.
+std::vector<std::string> driver_folders(const Root& root);
+
+// Returns libcuda.so.1 as the loader would find it, else a usable one in a folder where a system or cloud
+// keeps it, with a note (driver_state.hpp). When absent, the source lists the folders searched and the files
+// that the loader would not take, and says whether device files hint at a driver.
 Fact<Installed> driver_library(const Root& root, const LibrarySearch& libraries,
                                const Fact<std::string>& driver);
 

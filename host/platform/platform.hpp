@@ -147,9 +147,10 @@ struct Cuda {
 struct Rocm {
   std::string version;           // "6.2.0"; empty when only devices are known
   std::vector<std::string> gfx;  // "gfx1100", one per device
+  std::vector<int> nodes;        // the kernel's number of each device; empty: not reported
   bool operator==(const Rocm&) const = default;
-  static constexpr auto members =
-      std::make_tuple(std::pair{"version", &Rocm::version}, std::pair{"gfx", &Rocm::gfx});
+  static constexpr auto members = std::make_tuple(
+      std::pair{"version", &Rocm::version}, std::pair{"gfx", &Rocm::gfx}, std::pair{"nodes", &Rocm::nodes});
 };
 struct Metal {
   std::string device;  // "Apple M2"
@@ -181,9 +182,9 @@ struct Platform {
   Fact<Metal> metal;
   Fact<std::string> vcruntime;  // "14.40.33810"
   Fact<Conda> conda;
-  Fact<std::string> container;         // "docker", "podman", "kubernetes", ...
+  Fact<std::string> container;         // "docker", "podman", "kubernetes", "flatpak", "snap", ...
   Fact<std::string> wsl;               // "2"
-  Fact<Variables> loader_environment;  // LD_*, CUDA_*, CONDA_PREFIX, NVIDIA_*, as far as they are set
+  Fact<Variables> loader_environment;  // LD_*, CUDA_*, NVIDIA_*, OMP_*, …, as far as they are set
   // System libraries that builds require, and the file that the loader would take; empty: no file. Only
   // requested names are listed: see look_for_libraries().
   Fact<Variables> libraries;
@@ -202,6 +203,10 @@ struct Platform {
                       std::pair{"libraries", &Platform::libraries});
 };
 
+// Returns true for OMP_*, MKL_* and the like, which decide how many threads an engine starts. They are
+// reported in `loader_environment` and change no decision.
+bool is_thread_variable(std::string_view name);
+
 // Returns the "platform" object of the contract. Every member is {"value","source"}, {"absent":true,"source"}
 // or {"unknown":true,"why"}. `anonymous` leaves out UUIDs and replaces the home and name of this process's
 // user in every text. Folders below other people's homes lose their name too.
@@ -210,6 +215,29 @@ Json to_json(const Platform& platform, bool anonymous = false);
 // The inverse, for a whole document {"format":1,"platform":{…}} or its "platform" object. Ignores unknown
 // members; missing members stay unknown ("not in the file"). Error: EH-M02 ("document", "member", "problem").
 Result<Platform> platform_from_json(const Json& document, std::string_view name);
+
+// The AMD GPUs that a process of ROCm gets, after the variables in `loader_environment`.
+struct RocmDevice {
+  std::string gfx;        // of the hardware
+  std::string counts_as;  // as ROCm's runtime reports it
+  std::string variable;   // "HSA_OVERRIDE_GFX_VERSION=10.3.0" if that differs; else empty
+};
+struct RocmDevices {
+  std::vector<RocmDevice> devices;  // those that are visible, in ROCm's order
+  std::string hidden_by;            // "ROCR_VISIBLE_DEVICES=\"\"": the last variable that hides some
+  std::string invalid;              // "HSA_OVERRIDE_GFX_VERSION=abc": the runtime does not start with it
+  std::string unknown;              // why it cannot be judged; empty: all is known
+};
+// Sources: libhsakmt, topology_sysfs_get_node_props() (HSA_OVERRIDE_GFX_VERSION and, for one node of the
+// kernel, HSA_OVERRIDE_GFX_VERSION_N); ROCR-Runtime, amd_filter_device.cpp (ROCR_VISIBLE_DEVICES); clr,
+// rocdevice.cpp (HIP_VISIBLE_DEVICES, else CUDA_VISIBLE_DEVICES, both within the former). AMD's "GPU
+// isolation techniques" lists the variables.
+RocmDevices rocm_devices(const Platform& platform);
+
+// Returns "gfx90a" for 9, 0, 10 (LLVM's names of AMD's processors).
+std::string gfx_name(unsigned major, unsigned minor, unsigned stepping);
+// Returns the value of HSA_OVERRIDE_GFX_VERSION for a name: "10.3.0" for "gfx1030"; empty for other text.
+std::string gfx_version(std::string_view gfx);
 
 // NVIDIA compute capabilities: whether GPU code runs on a device.
 // Source: CUDA programming guide, "compute capabilities".

@@ -11,7 +11,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/platform/platform.hpp"
+#include "host/platform/driver_state.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -35,19 +35,20 @@ void take_out(std::vector<Diagnosis>& diagnoses) {
 
 Diagnosis driver_missing(const Spec& spec, const linker::Missing& missing) {
   Diagnosis diagnosis = diagnose("EH-G01");
-  // In WSL the library lies outside the loader's folders, but exists.
-  if (spec.platform != nullptr && spec.platform->wsl.is_known() && spec.platform->cuda.library.is_known()) {
-    const platform::Installed& library = spec.platform->cuda.library.value();
-    diagnosis.code = "EH-G15";
-    diagnosis.with("path", library.path, spec.platform->cuda.library.source()).with("note", library.note);
+  if (spec.platform != nullptr) diagnosis = platform::why_no_driver(*spec.platform);
+  // The facts know of a file that this search does not meet: another file was asked about, or another
+  // variable.
+  if (diagnosis.code == "EH-G02" || diagnosis.code == "EH-G19" || diagnosis.code == "EH-G20") {
+    diagnosis = diagnose("EH-G01");
+    platform::add_driver_facts(*spec.platform, diagnosis);
   }
+  std::erase_if(diagnosis.evidence, [](const Evidence& fact) { return fact.what == "library"; });
   diagnosis.with("file", path_text(spec.plugin))
       .with("library", missing.name, "DT_NEEDED of " + missing.needed_by)
       .with("needed_by", missing.needed_by);
   for (const std::string& link : missing.chain) diagnosis.with("chain", link);
   for (const linker::Searched& place : missing.searched)
     diagnosis.with("searched", place.directory, place.why);
-  if (spec.platform != nullptr) add_driver_facts(*spec.platform, diagnosis);
   return diagnosis;
 }
 
@@ -62,27 +63,18 @@ bool is_stub(const Spec& spec, const linker::Object& object) {
   if ((error ? object.path : path_text(real)).find("/stubs/") != std::string::npos) return true;
   if (spec.platform == nullptr || !spec.platform->cuda.library.is_known()) return false;
   const platform::Installed& library = spec.platform->cuda.library.value();
-  return library.note.find("stub") != std::string::npos &&
+  return platform::driver_library_state(*spec.platform) == platform::DriverLibrary::stub &&
          (library.path == object.path ||
           std::filesystem::equivalent(path_of(library.path), path_of(object.path), error));
 }
 
 }  // namespace
 
-void add_driver_facts(const platform::Platform& platform, Diagnosis& diagnosis) {
-  const platform::Cuda& cuda = platform.cuda;
-  if (platform.container.is_known())
-    diagnosis.with("container", platform.container.value(), platform.container.source());
-  if (cuda.hardware.is_known()) diagnosis.with("pci_device", cuda.hardware.value(), cuda.hardware.source());
-  if (cuda.hardware.is_absent()) diagnosis.with("no_gpu", "none found", cuda.hardware.source());
-  if (cuda.driver.is_known()) diagnosis.with("driver", cuda.driver.value(), cuda.driver.source());
-}
-
 void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& diagnoses) {
   for (Diagnosis& diagnosis : diagnoses) {
     if (diagnosis.code != "EH-F02" || !comes_with_driver(diagnosis.value("library"))) continue;
     diagnosis.code = "EH-G19";
-    if (spec.platform != nullptr) add_driver_facts(*spec.platform, diagnosis);
+    if (spec.platform != nullptr) platform::add_driver_facts(*spec.platform, diagnosis);
   }
   for (const linker::Missing& missing : closure.missing) {
     if (missing.name != driver_library) continue;
@@ -107,18 +99,17 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
 
 void judge_device_files(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
                         std::vector<Diagnosis>& warnings) {
-  if (spec.platform == nullptr || !spec.platform->cuda.driver.is_known() || spec.platform->wsl.is_known())
-    return;
+  if (spec.platform == nullptr) return;
   const linker::Object* library = closure.find(driver_library);
   if (library == nullptr || is_stub(spec, *library)) return;
+  if (platform::driver_library_state(*spec.platform) == platform::DriverLibrary::linux_in_wsl)
+    warnings.push_back(platform::why_no_driver(*spec.platform));
+  if (!spec.platform->cuda.driver.is_known() || spec.platform->wsl.is_known()) return;
   const std::string control = "/dev/nvidiactl";
   if (calls::access(reader.on_disk(control), R_OK | W_OK) == 0) return;
   Diagnosis diagnosis = diagnose_errno("EH-G08", errno);
-  diagnosis.with("path", control)
-      .with("driver", spec.platform->cuda.driver.value(), spec.platform->cuda.driver.source())
-      .with("library", library->path, library->found_by);
-  if (spec.platform->container.is_known())
-    diagnosis.with("container", spec.platform->container.value(), spec.platform->container.source());
+  diagnosis.with("path", control).with("library", library->path, library->found_by);
+  platform::add_driver_facts(*spec.platform, diagnosis);
   warnings.push_back(std::move(diagnosis));
 }
 

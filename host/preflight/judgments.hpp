@@ -115,17 +115,14 @@ std::vector<std::string> parts_out_of_reach(const ViewIndex& index, const std::v
 void judge_plugin_header(const std::filesystem::path& plugin, const std::filesystem::path& on_disk,
                          std::vector<Diagnosis>& diagnoses, std::vector<Diagnosis>& doubts);
 
-// Adds why there is no driver here: "container", "pci_device", or "no_gpu" if the bus was read and has none.
-void add_driver_facts(const platform::Platform& platform, Diagnosis& diagnosis);
-
 // Replaces "library missing" diagnoses of libcuda.so.1 with EH-G01, which explains why it is missing here.
-// Adds EH-G02 when the closure takes a toolkit's link stub for the driver, and EH-G15 when WSL's library is
-// not in the loader's search.
+// Adds EH-G02 when the closure takes a toolkit's link stub for the driver, and EH-G15 when the driver's
+// library is in a folder that the loader does not search.
 void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& diagnoses);
 
 // EH-G08 when the closure has the driver's library and the kernel has its module, but the device file between
 // them is missing or not accessible (a container, a cgroup): path, os_said. The driver itself returns 100 or
-// 999 then.
+// 999 then. EH-G20 when a Linux package's library hides that of Windows in WSL.
 void judge_device_files(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
                         std::vector<Diagnosis>& warnings);
 

@@ -345,13 +345,13 @@ Report check_elf(const Spec& spec) { return Check(spec).run(); }
 Report check(const Spec& spec) { return check_native(spec); }
 
 Result<Report> inspect(const std::filesystem::path& file, bool symbols, const linker::Machine& machine,
-                       const platform::Platform* platform) {
+                       const platform::Platform* platform, const platform::Platform* facts) {
   TRY_ASSIGN(binary::BinaryInfo info, binary::read_binary(file));
   Report report;
   Spec spec;
   spec.plugin = file;
   spec.machine = machine;
-  spec.platform = platform;
+  spec.platform = platform != nullptr ? platform : facts;
   spec.plugin_header = false;
   spec.symbols = symbols;
   if (info.kind == binary::Kind::elf && platform != nullptr) {

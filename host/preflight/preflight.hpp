@@ -95,9 +95,10 @@ Report check(const Spec& spec);
 // EH-L25) only when the file cannot be read at all; EH-F05 and the like are in the report. For a PE or Mach-O
 // file the verdict on Linux is `fails` with EH-F09, together with what it would need on its own system. With
 // a platform of its own system it is judged for that platform (foreign.hpp). For an ELF file with a platform
-// see recorded.hpp.
+// see recorded.hpp. `facts`: this machine, for what only its facts explain (driver, container, variables).
 Result<Report> inspect(const std::filesystem::path& file, bool symbols, const linker::Machine& machine,
-                       const platform::Platform* platform = nullptr);
+                       const platform::Platform* platform = nullptr,
+                       const platform::Platform* facts = nullptr);
 
 // EH-L22, EH-L24 or EH-L23 when code in this folder cannot be mapped executable: reads the mount's flags and
 // maps one page of `file`.

@@ -84,10 +84,27 @@ std::string text_of(const Check& check) {
              : "it " + needs_and_found(check);
 }
 
+// Returns EH-S27 if the request names GPUs that the build has no code for, after one that it has code for.
+std::optional<Diagnosis> unserved_device(const Plan& plan, const manifest::Build& taken) {
+  for (const Candidate& candidate : plan.candidates) {
+    if (candidate.build->id != taken.id) continue;
+    Diagnosis diagnosis = diagnose("EH-S27");
+    for (const Check& check : candidate.checks)
+      for (const Evidence& fact : check.evidence)
+        if (fact.what == "unserved_device") diagnosis.with("device", fact.value, fact.source);
+    if (diagnosis.evidence.empty()) return std::nullopt;
+    return diagnosis.with("build", taken.id, "catalog")
+        .with("request", plan.request.device, "request")
+        .with("engine", taken.engine);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Platform& machine,
                                           const manifest::Build& taken) {
+  if (main_device(taken) == "cuda") return unserved_device(plan, taken);
   if (main_device(taken) != "cpu" || asks_for_the_processor(plan.request)) return std::nullopt;
   struct Missed {
     const Candidate* candidate = nullptr;

@@ -1,9 +1,11 @@
 // The CUDA rule: the driver decides. A toolkit that is installed on the machine is not considered.
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "host/platform/platform.hpp"
+#include "host/platform/driver_state.hpp"
 #include "host/resolve/checks.hpp"
 
 namespace enginehost::resolve {
@@ -64,35 +66,28 @@ bool has_windows_driver(const platform::Platform& machine) {
   return machine.os.value() == "windows" || machine.wsl.is_known();
 }
 
-bool finds_stub(const platform::Cuda& cuda) {
-  return cuda.library.is_known() && cuda.library.value().note.find("stub") != std::string::npos;
-}
-
 namespace {
 
 int major_of(std::string_view version) {
   return static_cast<int>(parse_integer(version.substr(0, version.find('.'))).value_or(0));
 }
 
-Check no_driver(const std::string& requirement, const Machine& machine) {
+// Notes that there is no usable driver, with the class and the facts of why_no_driver().
+void note_no_driver(const std::string& requirement, const Machine& machine, Checks& checks) {
   const platform::Cuda& cuda = machine.platform.cuda;
-  const bool is_stub = finds_stub(cuda);
-  const std::string source =
-      machine.driver_cuda.is_absent() ? machine.driver_cuda.source() : cuda.driver.source();
-  const std::string library = machine.platform.os.value() == "windows" ? "nvcuda.dll" : "libcuda.so.1";
-  const std::string observed = is_stub ? "only a stub: " + cuda.library.value().path
-                               : cuda.driver.is_known()
-                                   ? "driver " + cuda.driver.value() + ", but no " + library
-                                   : "no NVIDIA driver";
-  Check check = reported(requirement, observed, source);
-  check.evidence = {{"library", library, "the CUDA runtime"}, {"found", observed, source}};
-  if (is_stub) check.evidence.push_back({"path", cuda.library.value().path, cuda.library.source()});
-  if (!cuda.hardware.is_unknown())
-    check.evidence.push_back(
-        {"pci_device", cuda.hardware.is_known() ? cuda.hardware.value() : "none", cuda.hardware.source()});
-  if (const auto& container = machine.platform.container; container.is_known())
-    check.evidence.push_back({"container", container.value(), container.source()});
-  return check;
+  Diagnosis why = platform::why_no_driver(machine.platform);
+  std::string observed = platform::obstacle_text(machine.platform);
+  const std::string source = !observed.empty()                 ? cuda.library.source()
+                             : machine.driver_cuda.is_absent() ? machine.driver_cuda.source()
+                                                               : cuda.driver.source();
+  if (observed.empty())
+    observed = cuda.driver.is_known()
+                   ? "driver " + cuda.driver.value() + ", but no " + std::string(why.value("library"))
+                   : "no NVIDIA driver";
+  Check& check = note(checks, Answer::no, why.code, reported(requirement, observed, source));
+  check.evidence = std::move(why.evidence);
+  check.evidence.push_back({"found", observed, source});
+  if (cuda.hardware.is_absent()) check.evidence.push_back({"pci_device", "none", cuda.hardware.source()});
 }
 
 // Returns whether a driver of the toolkit's major, but older than the toolkit, is covered by minor-version
@@ -114,12 +109,13 @@ Answer keeps_minor_version_promise(int major, const Machine& machine) {
 // driver.
 std::vector<Evidence> too_old(const CudaRequirement& required, const Machine& machine) {
   const auto& newest = machine.driver_cuda;
-  const auto& driver = machine.platform.cuda.driver;
   const bool windows = has_windows_driver(machine.platform);
   std::vector<Evidence> evidence = {{"required", required.toolkit, "manifest"},
                                     {"found", newest.value(), newest.source()},
                                     {"driver_cuda", newest.value(), newest.source()}};
-  if (driver.is_known()) evidence.push_back({"driver", driver.value(), driver.source()});
+  Diagnosis facts;
+  platform::add_driver_facts(machine.platform, facts);
+  std::move(facts.evidence.begin(), facts.evidence.end(), std::back_inserter(evidence));
   // The driver of Linux for Tegra is in no table, because it comes with the system.
   if (jetson_of(machine.platform)) return evidence;
   std::string least = minor_version_driver(major_of(required.toolkit), windows);
@@ -129,16 +125,19 @@ std::vector<Evidence> too_old(const CudaRequirement& required, const Machine& ma
 }
 
 // First check: whether the driver can run this toolkit's libraries, and how.
-CudaFit check_driver(const CudaRequirement& required, const Machine& machine, Checks& checks) {
+CudaFit check_driver(const CudaRequirement& required, const Machine& machine, bool in_place, Checks& checks) {
   const std::string requirement = "NVIDIA driver for CUDA " + required.toolkit;
   const auto& newest = machine.driver_cuda;
   const auto& driver = machine.platform.cuda.driver;
-  const bool is_stub = finds_stub(machine.platform.cuda);
+  const platform::DriverLibrary library = platform::driver_library_state(machine.platform);
+  // An installation on this machine may have a RUNPATH to the folder; the check before loading decides.
+  const bool is_hidden =
+      platform::hides_driver(library) && !(in_place && library == platform::DriverLibrary::not_searched);
   const bool is_jetson = jetson_of(machine.platform).has_value();
   // The driver's answer may be unknown although it is certain that there is no driver (but not on a Jetson
   // before L4T 36, whose kernel driver reports no version).
-  if (newest.is_absent() || is_stub || (newest.is_unknown() && driver.is_absent() && !is_jetson)) {
-    note(checks, Answer::no, is_stub ? "EH-G02" : "EH-G01", no_driver(requirement, machine));
+  if (newest.is_absent() || is_hidden || (newest.is_unknown() && driver.is_absent() && !is_jetson)) {
+    note_no_driver(requirement, machine, checks);
     return CudaFit::none;
   }
   if (newest.is_unknown()) {
@@ -224,15 +223,28 @@ Check nothing_visible(const std::string& requirement, const Machine& machine) {
   return check;
 }
 
-// Checks that there is code for one of the wanted GPUs. Returns those that there is code for. Nothing is
-// returned while the devices or the code are unknown.
-Devices check_code(const CudaRequirement& required, CudaFit fit, const Machine& machine,
-                   const Devices& wanted, Checks& checks) {
+// The GPUs that a build should have code for.
+struct Wanted {
+  Devices gpus;
+  bool named = false;  // the request names them as "cuda:N"; the engine uses the first
+};
+
+std::string name_of(const CudaDevice& device, const Machine& machine) {
+  const Devices& visible = machine.visible.devices;
+  const auto at = std::ranges::find(visible, &device) - visible.begin();
+  return "cuda:" + std::to_string(at) + " (" + device.name + ", " + device.compute_capability + ")";
+}
+
+// Checks that there is code for one of the wanted GPUs, or for the first that the request names. Returns
+// those that there is code for. Nothing is returned while the devices or the code are unknown.
+Devices check_code(const CudaRequirement& required, CudaFit fit, const Machine& machine, const Wanted& wanted,
+                   Checks& checks) {
   const auto& devices = machine.platform.cuda.devices;
   const VisibleDevices& visible = machine.visible;
   const bool is_listed = !required.sass.empty() || !required.ptx.empty();
   const std::string requirement =
-      "code for a visible GPU: " + (is_listed ? code_text(required) : "not listed");
+      (wanted.named ? "code for the requested visible GPU: " : "code for a visible GPU: ") +
+      (is_listed ? code_text(required) : "not listed");
   Devices served;
   if (devices.is_unknown()) {
     note_unknown(checks, requirement, devices.why());
@@ -250,14 +262,19 @@ Devices check_code(const CudaRequirement& required, CudaFit fit, const Machine& 
   const bool ptx_compiles = fit == CudaFit::native && !machine.ptx_jit_disabled;
   Answer best = Answer::no;
   bool only_ptx = false;
-  std::vector<std::string> found, unserved;
-  for (const CudaDevice* device : wanted) {
+  std::vector<std::string> found;
+  std::vector<Evidence> unserved;
+  for (const CudaDevice* device : wanted.gpus) {
     const Served one = serve(*device, required, ptx_compiles);
-    if (one.answer == Answer::yes || (one.answer == Answer::unknown && best == Answer::no)) best = one.answer;
-    if (one.answer != Answer::no)
+    const bool decides = !wanted.named || device == wanted.gpus.front();
+    if (decides && (one.answer == Answer::yes || (one.answer == Answer::unknown && best == Answer::no)))
+      best = one.answer;
+    if (one.answer != Answer::no) {
       served.push_back(device);
-    else
-      unserved.push_back(device->compute_capability);
+    } else {
+      unserved.push_back({"unserved", device->compute_capability, devices.source()});
+      if (wanted.named) unserved.push_back({"unserved_device", name_of(*device, machine), devices.source()});
+    }
     only_ptx = only_ptx || one.only_ptx;
     found.push_back(device->name + " " + device->compute_capability + ": " + one.how);
   }
@@ -267,11 +284,11 @@ Devices check_code(const CudaRequirement& required, CudaFit fit, const Machine& 
   Check& check = note(checks, best, only_ptx ? "EH-G06" : "EH-G05",
                       reported(requirement, join(found, "; "), devices.source()));
   if (best == Answer::unknown && !visible.certain) check.source = visible.why;
-  if (best == Answer::no) check.evidence = no_code(required, only_ptx, machine, wanted);
-  if (best == Answer::yes)
-    for (std::string& capability : unserved)
-      check.evidence.push_back({"unserved", std::move(capability), devices.source()});
-  return served;
+  if (best == Answer::no)
+    check.evidence =
+        no_code(required, only_ptx, machine, wanted.named ? Devices{wanted.gpus.front()} : wanted.gpus);
+  if (best == Answer::yes) std::move(unserved.begin(), unserved.end(), std::back_inserter(check.evidence));
+  return best == Answer::no ? Devices() : served;
 }
 
 // `wanted`: the GPUs that may be used.
@@ -292,17 +309,19 @@ void check_device_memory(std::uint64_t required, const Machine& machine, const D
          compared(requirement, format_bytes(largest), devices.source(), format_bytes(required)));
 }
 
-// Returns true if the build has no code for any of the GPUs, so that a newer driver would not help.
-bool lacks_code_for(const Devices& wanted, const CudaRequirement& required) {
-  return !wanted.empty() && !(required.sass.empty() && required.ptx.empty()) &&
-         std::all_of(wanted.begin(), wanted.end(), [&](const CudaDevice* device) {
-           return serve(*device, required, true).answer == Answer::no;
-         });
+// Returns true if the build has no code for the GPUs, so that a newer driver would not help.
+bool lacks_code_for(const Wanted& wanted, const CudaRequirement& required) {
+  const auto lacks = [&](const CudaDevice* device) {
+    return serve(*device, required, true).answer == Answer::no;
+  };
+  const Devices& gpus = wanted.gpus;
+  return !gpus.empty() && !(required.sass.empty() && required.ptx.empty()) &&
+         (wanted.named ? lacks(gpus.front()) : std::all_of(gpus.begin(), gpus.end(), lacks));
 }
 
 // Returns the GPUs that a build must have code for: those that the request names as "cuda:N", else all
 // visible ones. A number that no visible device has is left to check_device().
-Devices wanted_gpus(const Question& question) {
+Wanted wanted_gpus(const Question& question) {
   const Devices& visible = question.machine.visible.devices;
   Devices named;
   for (const std::string& device : question.devices) {
@@ -312,7 +331,8 @@ Devices wanted_gpus(const Question& question) {
     if (index && *index >= 0 && static_cast<std::size_t>(*index) < visible.size())
       named.push_back(visible[static_cast<std::size_t>(*index)]);
   }
-  return named.empty() || !question.machine.visible.certain ? visible : named;
+  if (named.empty() || !question.machine.visible.certain) return {visible, false};
+  return {std::move(named), true};
 }
 
 }  // namespace
@@ -327,24 +347,22 @@ CudaChecked check_cuda(const manifest::Build& build, const Question& question, C
                    checks);
     return {};
   }
-  Devices wanted = wanted_gpus(question);
+  const Wanted wanted = wanted_gpus(question);
   // Nobody installs a driver for a build that cannot run on the card anyway.
   if (machine.platform.cuda.devices.is_known() && lacks_code_for(wanted, *requirements.cuda)) {
     check_code(*requirements.cuda, CudaFit::native, machine, wanted, checks);
     return {};
   }
-  CudaChecked checked{check_driver(*requirements.cuda, machine, checks), 0};
+  CudaChecked checked{check_driver(*requirements.cuda, machine, build.in_place != nullptr, checks), 0};
   // Without a usable driver the device checks would only repeat that.
   if (checks.back().result == Answer::no) return checked;
   if (!requirements.driver.empty())
     note_version("NVIDIA driver", requirements.driver, driver, "EH-G03", checks);
   const Devices served = check_code(*requirements.cuda, checked.fit, machine, wanted, checks);
-  if (!served.empty()) {
-    checked.unserved = static_cast<int>(wanted.size() - served.size());
-    wanted = served;  // a GPU without code for it does not offer its memory
-  }
+  if (!served.empty()) checked.unserved = static_cast<int>(wanted.gpus.size() - served.size());
   if (requirements.device_memory != 0 && checks.back().result != Answer::no)
-    check_device_memory(requirements.device_memory, machine, wanted, checks);
+    // A GPU without code for it does not offer its memory.
+    check_device_memory(requirements.device_memory, machine, served.empty() ? wanted.gpus : served, checks);
   return checked;
 }
 

@@ -105,6 +105,12 @@ bool is_unrequested_provider(const Build& build, const Question& question) {
          });
 }
 
+// Returns " (CUDA_VISIBLE_DEVICES="0")" if the variable leaves fewer devices than there are.
+std::string because_of_variable(const platform::Cuda& cuda) {
+  const auto& variable = cuda.visible_devices;
+  return variable.is_known() ? " (" + variable.source() + "=\"" + variable.value() + "\")" : "";
+}
+
 }  // namespace
 
 std::string_view main_device(const Build& build) {
@@ -205,7 +211,8 @@ void check_device(const Build& build, const Question& question, Checks& checks) 
         kind == "cuda" && index && machine.platform.cuda.devices.is_known() && machine.visible.certain;
     if (judged && *index >= static_cast<std::int64_t>(visible))
       return (visible == 1 ? "there is " : "there are ") +
-             pluralize(visible, "visible device", "visible devices");
+             pluralize(visible, "visible device", "visible devices") +
+             because_of_variable(machine.platform.cuda);
     return {};
   };
   std::vector<std::string> reasons;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "host/platform/driver_state.hpp"
 #include "host/resolve/checks.hpp"
 
 namespace enginehost::resolve {
@@ -88,10 +89,16 @@ void check_library(const std::string& library, const Platform& machine, Checks& 
   const platform::Variables& files = machine.libraries.value();
   const auto file = std::ranges::find(files, library, &platform::Variables::value_type::first);
   if (library == "libcuda.so.1" && !driver.is_unknown()) {
-    const bool is_stub = finds_stub(machine.cuda);
-    Check check = reported(requirement, driver.is_known() ? driver.value().path : "none", driver.source());
-    check.evidence = {{"library", library, "manifest"}, {"path", check.observed, driver.source()}};
-    note(checks, driver.is_known() && !is_stub, is_stub ? "EH-G02" : "EH-G01", std::move(check));
+    const bool holds = platform::driver_library_state(machine) == platform::DriverLibrary::found;
+    const std::string obstacle = platform::obstacle_text(machine);
+    Diagnosis why = platform::why_no_driver(machine);
+    Check& check = note(checks, holds, why.code,
+                        reported(requirement,
+                                 !obstacle.empty()   ? obstacle
+                                 : driver.is_known() ? driver.value().path
+                                                     : "none",
+                                 driver.source()));
+    if (!holds) check.evidence = std::move(why.evidence);
   } else if (library == "libstdc++.so.6" && cxx.is_known()) {
     note(checks, true, {}, reported(requirement, cxx.value().path, cxx.source()));
   } else if (file != files.end()) {
@@ -114,21 +121,6 @@ void check_metal(const Requirements& requirements, const Platform& machine, Chec
   else
     note(checks, metal.is_known(), "EH-S17",
          compared("Metal device", metal.is_known() ? metal.value().device : "none", metal.source(), "Metal"));
-}
-
-void check_rocm(const Requirements& requirements, const Platform& machine, Checks& checks) {
-  if (!requirements.rocm) return;
-  const auto& rocm = machine.rocm;
-  const auto& wanted = requirements.rocm->gfx;
-  const auto& devices = rocm.value().gfx;
-  note_version("ROCm", requirements.rocm->version, part_of(rocm, &platform::Rocm::version), "EH-S16", checks);
-  if (wanted.empty() || rocm.is_absent()) return;
-  const std::string requirement = "AMD GPU of " + join(wanted, " ");
-  if (devices.empty())
-    note_unknown(checks, requirement, rocm.is_unknown() ? rocm.why() : "the devices are not known");
-  else
-    note(checks, std::ranges::find_first_of(devices, wanted) != devices.end(), "EH-S16",
-         compared(requirement, join(devices, " "), rocm.source(), join(wanted, " ")));
 }
 
 }  // namespace

@@ -46,6 +46,9 @@ void check_availability(const manifest::Build& build, const Question& question, 
 // Checks libc, libstdc++, system version, processor, memory, system libraries, Visual C++ runtime, Metal and
 // ROCm, and reports requirements that this version does not know.
 void check_system(const manifest::Build& build, const platform::Platform& machine, Checks& checks);
+// Checks ROCm's version and the AMD GPUs, after the variables that override and hide them.
+void check_rocm(const manifest::Requirements& requirements, const platform::Platform& machine,
+                Checks& checks);
 // Checks driver, device code, visible devices and device memory. Devices that the request names by number are
 // the only ones that count.
 CudaChecked check_cuda(const manifest::Build& build, const Question& question, Checks& checks);

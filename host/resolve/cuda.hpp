@@ -27,9 +27,6 @@ std::string minor_version_driver(int toolkit_major, bool windows);
 // WSL has the Windows driver, whose version numbers differ from those of Linux.
 bool has_windows_driver(const platform::Platform& machine);
 
-// Returns true if the loader would use a toolkit's link stub, so that this process cannot reach any driver.
-bool finds_stub(const platform::Cuda& cuda);
-
 // The two kinds of arm64 machines with NVIDIA GPUs: servers (SBSA), with the driver and toolkit that x86 has,
 // and Jetson modules, with those of Linux for Tegra (L4T).
 // Sources: CUDA installation guide, "cross-compilation" (targets aarch64-linux and sbsa-linux); NVIDIA's

@@ -37,6 +37,10 @@ std::string reason_of(const Check& check) {
     return "needs an NVIDIA driver";
   }
   if (code == "EH-G02") return "only a stub of the driver is found";
+  if (code == "EH-G09") return "the driver and its library differ in version";
+  if (code == "EH-G15") return "the loader does not look in " + value_of(check, "folder");
+  if (code == "EH-G19") return value_of(check, "file") + " is empty";
+  if (code == "EH-G20") return "a Linux driver hides that of Windows";
   if (code == "EH-G03") {
     const std::string least = value_of(check, "minimum_driver"), toolkit = value_of(check, "required");
     if (!least.empty()) return "needs driver " + least;

@@ -45,7 +45,8 @@ PassedOver why_passed_over(const Candidate& candidate);
 //
 // The same applies if the request lists a device first ("device": the "cuda" of "cuda,cpu"), whatever the
 // machine has. Returns nothing for a build that was tried and failed, because that failure is reported
-// already. Pure; any thread.
+// already. For a CUDA build returns EH-S27 ("device"...) if it has no code for a GPU that the request names
+// after another. Pure; any thread.
 std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Platform& machine,
                                           const manifest::Build& taken);
 

@@ -165,6 +165,7 @@ TEST(DriverLibrary, TheLibraryOfWslIsNamedThoughTheLoaderDoesNotFindIt) {
   const auto fact = driver_library(machine.root(), libraries, Fact<std::string>::unknown("Windows"));
   ASSERT_TRUE(fact.is_known());
   EXPECT_EQ(fact.value(), (Installed{"", "/usr/lib/wsl/lib/libcuda.so.1", "the loader does not look there"}));
+  EXPECT_EQ(fact.source(), "/usr/lib/wsl/lib");
 }
 
 TEST(DriverLibrary, AnAbsentOneMentionsALoadedKernelDriver) {

@@ -143,6 +143,25 @@ TEST(Container, MarksOfEachManagerAreRecognized) {
   EXPECT_TRUE(detect_container(none.root()).is_absent());
 }
 
+TEST(Container, FlatpakAndSnapsWithConfinementAreRecognized) {
+  FakeRoot flatpak, snap;
+  flatpak.file("/.flatpak-info", "[Application]\nname=org.example.App\n");
+  EXPECT_EQ(detect_container(flatpak.root()).value(), "flatpak");
+  snap.file("/snap/app/27/meta/snap.yaml", "name: app\nconfinement: strict\n");
+  snap.file("/snap/devmode/1/meta/snap.yaml", "name: devmode\n");
+  snap.file("/snap/code/3/meta/snap.yaml", "name: code\nconfinement: classic\n");
+  const auto within = [&](const char* folder) {
+    const Variable variable("SNAP", folder);
+    return detect_container(snap.root());
+  };
+  EXPECT_EQ(within("/snap/app/27").value(), "snap");
+  EXPECT_EQ(within("/snap/app/27").source(), "SNAP, /snap/app/27/meta/snap.yaml");
+  EXPECT_EQ(within("/snap/devmode/1").value(), "snap") << "strict is the default";
+  for (const char* other : {"/snap/code/3", "/snap/gone/1", "relative", ""})
+    EXPECT_TRUE(within(other).is_absent()) << other;
+  EXPECT_TRUE(within(nullptr).is_absent());
+}
+
 TEST(Container, TheVariableOfAPodWinsOverTheRuntimesMark) {
   const Variable kubernetes("KUBERNETES_SERVICE_HOST", "10.0.0.1");
   FakeRoot machine;
@@ -179,6 +198,16 @@ TEST(Rocm, VersionAndDevicesAreSeparateFacts) {
   ASSERT_TRUE(fact.is_known());
   EXPECT_EQ(fact.value().version, "6.2.0");
   EXPECT_THAT(fact.value().gfx, ElementsAre("gfx1100", "gfx90a"));
+  EXPECT_THAT(fact.value().nodes, ElementsAre(1, 2));
+}
+
+TEST(Rocm, DevicesAreInTheOrderOfTheirNumbers) {
+  FakeRoot machine;
+  for (const auto& [node, version] : {std::pair("10", "100301"), {"2", "110000"}, {"9", "90010"}})
+    machine.file(std::string("/sys/class/kfd/kfd/topology/nodes/") + node + "/properties",
+                 std::string("gfx_target_version ") + version + "\n");
+  EXPECT_THAT(detect_rocm(machine.root()).value().gfx, ElementsAre("gfx1100", "gfx90a", "gfx1031"));
+  EXPECT_THAT(detect_rocm(machine.root()).value().nodes, ElementsAre(2, 9, 10));
 }
 
 TEST(Rocm, IsAbsentWithoutItsFolderAndDevices) {
@@ -196,6 +225,17 @@ TEST(LoaderEnvironment, HoldsOnlyVariablesThatChangeLoading) {
   EXPECT_THAT(fact.value(),
               ::testing::Contains(std::pair<std::string, std::string>("CUDA_VISIBLE_DEVICES", "0")));
   for (const auto& [name, value] : fact.value()) EXPECT_NE(name, "MY_TOKEN");
+}
+
+TEST(LoaderEnvironment, HoldsTheNumbersOfThreads) {
+  for (const char* name :
+       {"OMP_NUM_THREADS", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+        "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES", "LD_PRELOAD", "ROCR_VISIBLE_DEVICES",
+        "HIP_VISIBLE_DEVICES", "HSA_OVERRIDE_GFX_VERSION_1"}) {
+    const Variable variable(name, "1");
+    EXPECT_THAT(detect_loader_environment().value(),
+                ::testing::Contains(std::pair<std::string, std::string>(name, "1")));
+  }
 }
 
 TEST(RootFolder, LinkLoopsAndEscapesEndInside) {

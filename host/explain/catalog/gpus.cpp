@@ -4,11 +4,56 @@
 namespace enginehost::explain {
 namespace {
 
-constexpr std::string_view in_docker = "{container=docker}start the container with --gpus all";
+// The remedies for a missing driver, by the facts of platform::add_driver_facts(). A driver that is installed
+// inside a container, a sandbox or WSL cannot help.
+constexpr std::string_view in_docker =
+    "{container=docker}start the container with --gpus all; the host needs the NVIDIA Container Toolkit";
 constexpr std::string_view in_podman =
-    "{container=podman}start the container with --device nvidia.com/gpu=all";
+    "{container=podman}start the container with --device nvidia.com/gpu=all; the host needs the NVIDIA "
+    "Container Toolkit";
+constexpr std::string_view in_apptainer = "{container=apptainer}start the container with --nv";
 constexpr std::string_view in_container =
     "{?container}start the container with access to the host's GPU and driver";
+constexpr std::string_view of_variable =
+    "start the container with NVIDIA_VISIBLE_DEVICES=all instead of {nvidia_visible_devices}";
+constexpr std::string_view in_flatpak =
+    "{sandbox=flatpak}on the host: flatpak install {gl_extension}, which has the library of that driver";
+constexpr std::string_view in_flatpak_at_all =
+    "{sandbox=flatpak}{!gl_extension}on the host: flatpak update, which installs the GL extension of the "
+    "host's "
+    "NVIDIA driver";
+constexpr std::string_view in_snap =
+    "{sandbox=snap}on the host: snap connect NAME:opengl, where NAME is the name of the snap";
+constexpr std::string_view in_wsl =
+    "{?wsl}{!container}install the NVIDIA driver in Windows and restart WSL: wsl --shutdown; a Linux driver "
+    "inside WSL does not work";
+constexpr std::string_view on_host =
+    "{!no_gpu}{!container}{!sandbox}{!wsl}install the NVIDIA driver (Debian: the package nvidia-driver), "
+    "then "
+    "start the program again";
+
+// The remedies for a driver that is too old.
+constexpr std::string_view newer_on_jetson =
+    "{?jetson}update JetPack: the driver of a Jetson comes with its system";
+constexpr std::string_view newer_in_windows =
+    "{?wsl}update the NVIDIA driver in Windows to {minimum_driver} or newer; WSL uses that driver";
+constexpr std::string_view newest_in_windows =
+    "{?wsl}{!minimum_driver}update the NVIDIA driver in Windows; WSL uses that driver";
+constexpr std::string_view newer_below_container =
+    "{?container}{!wsl}{!jetson}update the NVIDIA driver of the host to {minimum_driver} or newer; a "
+    "container "
+    "uses that driver";
+constexpr std::string_view newest_below_container =
+    "{?container}{!wsl}{!jetson}{!minimum_driver}update the NVIDIA driver of the host; a container uses that "
+    "driver";
+constexpr std::string_view newer_below_sandbox =
+    "{?sandbox}update the NVIDIA driver of the host to {minimum_driver} or newer, and the {sandbox} after it";
+constexpr std::string_view newest_below_sandbox =
+    "{?sandbox}{!minimum_driver}update the NVIDIA driver of the host, and the {sandbox} after it";
+constexpr std::string_view newer_here =
+    "{!container}{!sandbox}{!wsl}{!jetson}install NVIDIA driver {minimum_driver} or newer";
+constexpr std::string_view newest_here =
+    "{!container}{!sandbox}{!wsl}{!jetson}{!minimum_driver}install a newer NVIDIA driver";
 
 constexpr Entry entries[] = {
     {.name = {"EH-G01", "NVIDIA driver library not found"},
@@ -16,20 +61,24 @@ constexpr Entry entries[] = {
                 "installs it.",
      .before = "resolving libcuda.so.1; /proc/driver/nvidia/version; the PCI bus",
      .after = "cudaDriverGetVersion is 0 (the CUDA runtime then reports 35)",
-     .causes = {"{needed_by|name} needs {library} of the NVIDIA driver, and this container ({container}) has "
-                "no access to one",
-                "{needed_by|name} needs {library} of the NVIDIA driver, and this machine has no NVIDIA "
-                "GPU{?no_gpu}",
-                "{needed_by|name} needs {library}; this machine has an NVIDIA GPU ({pci_device}) but no "
-                "driver library",
-                "{needed_by|name} needs {library} of the NVIDIA driver, which was not found",
-                "the NVIDIA driver was not found"},
+     .causes =
+         {"{needed_by|name} needs {library} of the NVIDIA driver, and "
+          "NVIDIA_VISIBLE_DEVICES={nvidia_visible_devices} keeps it out of this container ({container})",
+          "{needed_by|name} needs {library} of the NVIDIA driver, and this container ({container}) has "
+          "no access to one",
+          "{needed_by|name} needs {library} of the NVIDIA driver, and this {sandbox} has no access to one",
+          "{needed_by|name} needs {library} of the NVIDIA driver, and Windows gives WSL none{?wsl}",
+          "{needed_by|name} needs {library} of the NVIDIA driver, and this machine has no NVIDIA "
+          "GPU{?no_gpu}",
+          "{needed_by|name} needs {library}; this machine has an NVIDIA GPU ({pci_device}) but no "
+          "driver library",
+          "{needed_by|name} needs {library} of the NVIDIA driver, which was not found",
+          "the NVIDIA driver was not found"},
      .remedies =
-         {in_docker, in_podman, in_container,
+         {of_variable, in_docker, in_podman, in_apptainer, in_container, in_flatpak, in_flatpak_at_all,
+          in_snap, in_wsl,
           "{?no_gpu}use a cpu build (--flavor cpu): without an NVIDIA GPU there is nothing to install",
-          "{!no_gpu}{!container}install the NVIDIA driver (Debian: the package nvidia-driver), then start "
-          "the program again",
-          "{!no_gpu}use a cpu build: --flavor cpu"}},
+          on_host, "{!no_gpu}use a cpu build: --flavor cpu"}},
     {.name = {"EH-G02", "stub of the NVIDIA driver found instead of the driver"},
      .meaning = "The loader would take the link stub that a CUDA toolkit contains for compiling. The stub "
                 "contains no driver.",
@@ -38,8 +87,9 @@ constexpr Entry entries[] = {
      .causes = {"{needed_by|name} would get {library} from {path}, which is a link stub of a CUDA toolkit",
                 "{path} is a link stub of a CUDA toolkit, not the NVIDIA driver",
                 "the link stub of a CUDA toolkit was found, not the NVIDIA driver"},
-     .remedies = {"take {folder} out of LD_LIBRARY_PATH, or out of /etc/ld.so.conf.d",
-                  "install the NVIDIA driver if it is missing"}},
+     .remedies = {"take {folder} out of LD_LIBRARY_PATH, or out of /etc/ld.so.conf.d", in_docker, in_podman,
+                  in_apptainer, in_container, in_flatpak, in_snap, in_wsl,
+                  "{!container}{!sandbox}{!wsl}install the NVIDIA driver if it is missing"}},
     {.name = {"EH-G03", "NVIDIA driver too old"},
      .meaning = "The driver supports an older CUDA than the build needs.",
      .before =
@@ -53,7 +103,8 @@ constexpr Entry entries[] = {
                 "the driver supports CUDA {driver_cuda}; the engine reports that it needs a newer one",
                 "the NVIDIA driver is older than the build needs"},
      .remedies =
-         {"install NVIDIA driver {minimum_driver} or newer", "{!minimum_driver}install a newer NVIDIA driver",
+         {newer_on_jetson, newer_in_windows, newest_in_windows, newer_below_container, newest_below_container,
+          newer_below_sandbox, newest_below_sandbox, newer_here, newest_here,
           "use a build for an older CUDA: engine-info ENGINE --plan --explain lists the builds that fit"}},
     {.name = {"EH-G04", "NVIDIA driver lacks a function"},
      .meaning = "A library calls a function that the installed driver does not have yet.",
@@ -61,7 +112,8 @@ constexpr Entry entries[] = {
      .after = "\"undefined symbol: cu…\"",
      .causes = {"{required_by|name} calls {symbol}, which the installed NVIDIA driver does not have",
                 "the build calls a function that the installed NVIDIA driver does not have"},
-     .remedies = {"install a newer NVIDIA driver", "use a build for an older CUDA"}},
+     .remedies = {newer_on_jetson, newest_in_windows, newest_below_container, newest_below_sandbox,
+                  newest_here, "use a build for an older CUDA"}},
     {.name = {"EH-G05", "no code for this GPU in the build"},
      .meaning = "None of the machine code (SASS) or portable code (PTX) in the build suits the GPU's compute "
                 "capability.",
@@ -79,7 +131,8 @@ constexpr Entry entries[] = {
      .after = "CUDA errors 222, 221, 223",
      .causes = {"the build's PTX needs a driver for CUDA {required}; this one supports {driver_cuda}",
                 "the driver cannot compile the build's PTX for this GPU"},
-     .remedies = {"install a newer NVIDIA driver", "unset CUDA_DISABLE_PTX_JIT if it is set"}},
+     .remedies = {newer_on_jetson, newest_in_windows, newest_below_container, newest_below_sandbox,
+                  newest_here, "unset CUDA_DISABLE_PTX_JIT if it is set"}},
     {.name = {"EH-G07", "no GPU visible"},
      .meaning = "The driver works but offers no device: the environment hides it, or there is none.",
      .before = "CUDA_VISIBLE_DEVICES, NVIDIA_VISIBLE_DEVICES, the driver's device list",
@@ -89,8 +142,9 @@ constexpr Entry entries[] = {
                 "CUDA_VISIBLE_DEVICES=\"{visible_devices}\" hides all {devices} GPUs",
                 "CUDA_VISIBLE_DEVICES=\"{visible_devices}\" leaves no GPU visible",
                 "CUDA_VISIBLE_DEVICES=\"{limited_to}\" hides the device that the engine asked for",
+                "NVIDIA_VISIBLE_DEVICES={nvidia_visible_devices} keeps the GPUs out of this container",
                 "the driver offers no GPU to this process"},
-     .remedies = {"{visible_devices=}unset CUDA_VISIBLE_DEVICES",
+     .remedies = {of_variable, "{visible_devices=}unset CUDA_VISIBLE_DEVICES",
                   "set CUDA_VISIBLE_DEVICES to the numbers of the GPUs to use, or unset it{?visible_devices}",
                   "set CUDA_VISIBLE_DEVICES to the numbers of the GPUs to use, or unset it{?limited_to}",
                   "check with nvidia-smi that the driver sees the GPU"}},
@@ -100,16 +154,24 @@ constexpr Entry entries[] = {
      .before = "opening /dev/nvidiactl, /dev/nvidia0, /dev/nvidia-uvm",
      .after = "CUDA errors 100 or 999",
      .causes = {"{path} cannot be opened: {os_said}", "the GPU's device files cannot be opened"},
-     .remedies = {"in a container: start it with access to the GPU (--gpus all)",
-                  "outside a container: nvidia-modprobe -u -c=0"}},
+     .remedies =
+         {of_variable, in_docker, in_podman, in_apptainer, in_container, in_snap,
+          "{?sandbox}give the {sandbox} access to the devices of the host",
+          "{!container}{!sandbox}create the device files, as an administrator: nvidia-modprobe -u -c=0"}},
     {.name = {"EH-G09", "NVIDIA driver and its library differ in version"},
      .meaning =
          "The kernel driver in memory and libcuda.so on disk are of different versions, as after an update.",
      .before = "/proc/driver/nvidia/version against the version in the name of libcuda.so",
      .after = "CUDA error 803, NVML error 18",
-     .causes = {"the kernel driver is {driver}; its library is {library_version}",
+     .causes = {"the kernel driver is {driver}; its library {path} is {library_version}",
+                "the kernel driver is {driver}; its library is {library_version}",
                 "the kernel driver and the driver library have different versions"},
-     .remedies = {"restart the machine, or unload and load the nvidia module"}},
+     .remedies =
+         {in_flatpak, in_snap,
+          "{?container}remove {path} from the image: the driver's library has to come from the host",
+          "{?container}{!path}take the driver's libraries out of the image: they have to come from the host",
+          in_docker, in_podman, in_apptainer,
+          "{!container}{!sandbox}restart the machine, or unload and load the nvidia module"}},
     {.name = {"EH-G10", "forward compatibility is not supported on this GPU"},
      .meaning = "A cuda-compat library is found first, and it works only on data-center GPUs.",
      .after = "CUDA error 804",
@@ -139,12 +201,17 @@ constexpr Entry entries[] = {
      .after = "CUDA error 3, \"initialization error\"",
      .causes = {"this process was forked from one that uses CUDA"},
      .remedies = {"start workers with spawn instead of fork"}},
-    {.name = {"EH-G15", "driver library of WSL not on the search path"},
-     .meaning = "/usr/lib/wsl/lib/libcuda.so.1 exists, but the loader does not look there.",
-     .before = "the file, and the loader's cache",
-     .causes = {"{path} exists, but the loader does not look there",
-                "the driver library of WSL was not found"},
-     .remedies = {"add /usr/lib/wsl/lib to /etc/ld.so.conf.d and run ldconfig"}},
+    {.name = {"EH-G15", "driver library not on the search path"},
+     .meaning =
+         "The driver's library is in a folder where a system or a cloud keeps it (WSL, NixOS, GKE, Colab, "
+         "Flatpak …), but the loader does not look there.",
+     .before = "the file, LD_LIBRARY_PATH and the loader's cache",
+     .causes = {"{library} is in {folder}, where the loader does not look",
+                "{path} exists, but the loader does not look there",
+                "the driver's library is in a folder where the loader does not look"},
+     .remedies = {"start the program with LD_LIBRARY_PATH={library_path}",
+                  "as an administrator: write {ldconfig} into a file in /etc/ld.so.conf.d, and run ldconfig",
+                  "{!library_path}add the folder of the driver's library to LD_LIBRARY_PATH"}},
     {.name = {"EH-G16", "engine loads but offers no GPU"},
      .meaning = "The build came up, but its list of devices has no GPU in it.",
      .after = "device count of the engine",
@@ -178,10 +245,29 @@ constexpr Entry entries[] = {
      .causes = {"{file} is empty (0 bytes): this container ({container}) has no access to the NVIDIA driver",
                 "{file} is empty (0 bytes), as in an image saved from a container with a GPU",
                 "a library of the NVIDIA driver is empty"},
-     .remedies =
-         {in_docker, in_podman, in_container,
-          "{!container}remove {file}, and install the NVIDIA driver if this machine has an NVIDIA GPU",
-          "use a cpu build: --flavor cpu"}},
+     .remedies = {of_variable, in_docker, in_podman, in_apptainer, in_container, in_flatpak, in_snap,
+                  "{!container}{!sandbox}in a container: start it with access to the host's GPU and driver "
+                  "(--gpus all); "
+                  "elsewhere: remove {file}",
+                  "use a cpu build: --flavor cpu"}},
+    {.name = {"EH-G20", "Linux driver inside WSL"},
+     .meaning =
+         "In WSL 2 the driver is that of Windows, which gives WSL its library in /usr/lib/wsl/lib. The "
+         "libcuda.so.1 of a Linux package comes first and finds no device.",
+     .before = "the folder and the version of libcuda.so.1, and the kernel's release",
+     .after = "CUDA error 100",
+     .causes =
+         {"{path} (version {library_version}) belongs to a Linux driver, which finds no device in WSL and "
+          "hides the driver of Windows",
+          "a Linux driver that is installed inside WSL hides the driver of Windows"},
+     .remedies = {"{!container}remove the Linux package that installed {path} (dpkg -S {path|word} or rpm "
+                  "-qf {path|word} "
+                  "names it); update the driver in Windows only",
+                  "{?container}take {path} out of the image, and start the container with --gpus all; update "
+                  "the driver in "
+                  "Windows only",
+                  "remove the NVIDIA driver's packages inside WSL, then restart it: wsl --shutdown",
+                  "use a cpu build: --flavor cpu"}},
 };
 
 }  // namespace

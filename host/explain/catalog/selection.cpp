@@ -150,8 +150,16 @@ constexpr Entry entries[] = {
     {.name = {"EH-S16", "ROCm or its GPU does not fit"},
      .meaning = "The build needs another ROCm version, or has no code for this AMD GPU.",
      .before = decided,
-     .causes = {"the build needs {required}; this machine has {found}", "ROCm or the AMD GPU does not fit"},
-     .remedies = {"use another build: engine-info ENGINE --plan --explain lists them"},
+     .causes = {"{invalid} is no version (MAJOR.MINOR.STEPPING, as 10.3.0), and ROCm does not start with it",
+                "{hidden_by} hides every AMD GPU; the build needs {required}",
+                "{override} makes {device} count as {found}; the build has code for {required}",
+                "the build needs {required}; this machine has {found}", "ROCm or the AMD GPU does not fit"},
+     .remedies =
+         {"{?invalid}unset {variable}, or set it to a version that the build has code for",
+          "{?hidden_by}unset {variable}, or name the numbers of the GPUs to use",
+          "to use its code for {close_code}, set HSA_OVERRIDE_GFX_VERSION={close_version}; AMD does not "
+          "support that for {device}",
+          "{?override}unset {variable}", "use another build: engine-info ENGINE --plan --explain lists them"},
      .category = Category::host},
     {.name = {"EH-S17", "no Metal device"},
      .meaning = "The build needs Apple's Metal.",
@@ -243,6 +251,15 @@ constexpr Entry entries[] = {
      .causes = {"{build} is opened only for {required}; the request names {found}",
                 "the build is opened only if the request names its flavor"},
      .remedies = {"request its flavor: --flavor FLAVOR, or \"flavor\" in the configuration or the API"}},
+    {.name = {"EH-S27", "no code for a device that the request names"},
+     .meaning = "The request names several GPUs. The build has code for the first, which the engine uses by "
+                "default, but not for all. No build that fits has code for more of them.",
+     .before = "compute capability of the requested devices against the manifest",
+     .causes = {"{build} has no code for {device...}, which the request names ({request})",
+                "the build has no code for a device that the request names"},
+     .remedies =
+         {"use that device with another build: engine-info ENGINE --plan --explain lists the code of each",
+          "leave the device out of the request"}},
     {.name = {"EH-S30", "installation cannot be used"},
      .meaning =
          "The folder named as an existing installation cannot be read, or a part of its engine is missing.",

@@ -184,7 +184,7 @@ LibrarySearch::~LibrarySearch() = default;
 
 // dlopen(3) searches a name without a folder in DYLD_LIBRARY_PATH and, since macOS 12, in the system's
 // folders only. Libraries in the shared cache have no file and are not found.
-std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname) const {
+std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname, std::vector<SkippedFile>*) const {
   for (const linker::LoadedLibrary& library : order_->machine.loaded)
     if (path_text(library.path.filename()) == soname) {
       const std::string path = path_text(library.path);

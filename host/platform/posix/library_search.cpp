@@ -12,6 +12,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "host/linker/refusals.hpp"
 #include "host/linker/search.hpp"
 
 namespace enginehost::platform {
@@ -94,12 +95,20 @@ LibrarySearch::LibrarySearch(const Root& root) : root_(root), order_(std::make_u
 
 LibrarySearch::~LibrarySearch() = default;
 
-std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname) const {
+std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname,
+                                                std::vector<SkippedFile>* skipped) const {
   const linker::Machine& machine = order_->machine;
+  bool is_over = false;
   const auto take = [&](const std::string& path, const std::string& source) -> std::optional<FoundLibrary> {
+    if (is_over) return std::nullopt;
     const auto real = root_.resolve(path);
-    if (!real || !suits_this_process(root_.on_disk(*real).native())) return std::nullopt;
-    return FoundLibrary{path, *real, source};
+    if (real && suits_this_process(root_.on_disk(*real).native())) return FoundLibrary{path, *real, source};
+    if (auto reason = why_unusable(path)) {
+      is_over = reason->ends_search;
+      reason->source = source;
+      if (skipped != nullptr) skipped->push_back(std::move(*reason));
+    }
+    return std::nullopt;
   };
   const auto look_in = [&](const std::vector<Order::Folder>& folders) -> std::optional<FoundLibrary> {
     for (const Order::Folder& folder : folders)
@@ -116,6 +125,30 @@ std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname) const
           machine.cache.find(soname, machine.cache_flags, machine.hwcaps, machine.legacy_hwcap_bits))
     if (auto found = take(*path, machine.cache_file)) return found;
   return look_in(order_->after_cache);
+}
+
+std::optional<SkippedFile> LibrarySearch::why_unusable(const std::string& path) const {
+  const auto real = root_.resolve(path);
+  if (!real) {
+    std::error_code error;
+    if (!std::filesystem::is_symlink(root_.on_disk(path), error)) return std::nullopt;
+    return SkippedFile{path, "is a link to a file that does not exist", {}, false, false};
+  }
+  const auto read = binary::read_binary(root_.on_disk(*real));
+  if (!read) {
+    const Diagnosis& why = read.error();
+    if (binary::no_such_file(why)) return std::nullopt;
+    // glibc continues its search after a file that may not be read (elf/dl-load.c, open_path).
+    if (why.code == "EH-L25")
+      return SkippedFile{
+          path, "cannot be read (" + std::string(why.value("os_said")) + ")", {}, false, false};
+    return SkippedFile{path, "is no library (" + linker::short_reason(why) + ")", {}, true, false};
+  }
+  const auto refusal = linker::refusal_of(order_->machine, *read, path, false);
+  if (!refusal) return std::nullopt;
+  if (refusal->diagnosis.code == "EH-F02") return SkippedFile{path, empty_library, {}, true, true};
+  return SkippedFile{
+      path, "is no library for this process (" + refusal->why + ")", {}, refusal->fatal, false};
 }
 
 bool LibrarySearch::is_named(const std::string& soname) const {

@@ -22,7 +22,7 @@ using What = MachineInput::What;
 using namespace std::string_view_literals;
 
 // Change this when detect() reads something else, so that facts remembered by an older version are not used.
-constexpr std::string_view version = "5";
+constexpr std::string_view version = "6";
 
 // Returns whether builds are chosen or verified by this library. A loaded library satisfies every need of its
 // name, wherever files of that name lie. `name`: the file's name after "lib", or the whole name.
@@ -112,8 +112,9 @@ class MachineInputs {
   void at_reported() {
     at(What::names, "/sys/bus/pci/devices");
     at(What::presence, "/etc/nv_tegra_release");
-    for (const char* mark : {"/.singularity.d", "/run/.containerenv", "/.dockerenv"})
+    for (const char* mark : {"/.flatpak-info", "/.singularity.d", "/run/.containerenv", "/.dockerenv"})
       at(What::presence, mark);
+    for (const std::string& folder : driver_folders(root_)) at(What::stamp, folder + "/libcuda.so.1");
     at(What::content, "/run/systemd/container");
     at(What::content, "/proc/1/cgroup");
     // Toolkits are folders in these, and /usr/local/cuda is a link that gets replaced.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "host/platform/driver_state.hpp"
 
 namespace enginehost::platform {
 namespace {
@@ -60,7 +61,11 @@ std::vector<std::string> graphics_devices(const Root& root, std::string_view ven
 
 namespace {
 
-constexpr const char* wsl_folder = "/usr/lib/wsl/lib/";
+#if defined(__aarch64__)
+constexpr const char* multiarch = "/usr/lib/aarch64-linux-gnu";
+#else
+constexpr const char* multiarch = "/usr/lib/x86_64-linux-gnu";
+#endif
 
 struct FoundTegra {
   std::string text, source;
@@ -98,7 +103,55 @@ std::optional<std::string> version_like(std::string_view word) {
   return std::string(word);
 }
 
+// The driver installs libcuda.so.535.104.05 behind two links; WSL's libcuda.so.1.1 has no version.
+std::string driver_version_in(const std::string& real_path) {
+  const std::size_t at = real_path.rfind(".so.");
+  if (at == std::string::npos) return {};
+  const std::string ending = real_path.substr(at + 4);
+  return ending.find('.') >= 3 ? version_like(ending).value_or("") : std::string();
+}
+
+// Returns the driver's library in a folder that was not searched, if it could be used; one of the kernel's
+// version first.
+std::optional<FoundLibrary> library_outside(const Root& root, const LibrarySearch& libraries,
+                                            const Fact<std::string>& driver,
+                                            std::vector<SkippedFile>& skipped) {
+  std::optional<FoundLibrary> found;
+  for (const std::string& folder : driver_folders(root)) {
+    const std::string path = folder + "/libcuda.so.1";
+    const auto real = root.resolve(path);
+    if (auto why = libraries.why_unusable(path)) {
+      skipped.push_back(std::move(*why));
+    } else if (real) {
+      const bool matches = driver.is_known() && driver_version_in(*real) == driver.value();
+      if (!found || matches) found = FoundLibrary{path, *real, folder};
+      if (matches) break;
+    }
+  }
+  return found;
+}
+
 }  // namespace
+
+// Sources, of 2026-11-28: NVIDIA, "CUDA on WSL User Guide"; nixpkgs, addDriverRunpath; the pages of
+// GoogleCloudPlatform/container-engine-accelerators, cmd/nvidia_gpu, -container-path and -host-path (GKE and
+// Container-Optimized OS); googlecolab/colabtools#4300 (Colab); Apptainer's --nv; README.alternatives of
+// Debian's nvidia-graphics-drivers; snapcraft.io, "environment variables", SNAP_LIBRARY_PATH; the extensions
+// org.freedesktop.Platform.GL.nvidia-* of Flatpak.
+std::vector<std::string> driver_folders(const Root& root) {
+  std::vector<std::string> folders = {std::string(wsl_folder),
+                                      "/run/opengl-driver/lib",
+                                      "/usr/local/nvidia/lib64",
+                                      "/var/lib/nvidia/lib64",
+                                      "/usr/lib64-nvidia",
+                                      "/.singularity.d/libs",
+                                      std::string(multiarch) + "/nvidia/current",
+                                      "/var/lib/snapd/lib/gl"};
+  const std::string extensions = std::string(multiarch) + "/GL";
+  for (const std::string& name : root.list(extensions))
+    if (name.starts_with("nvidia-")) folders.push_back(extensions + "/" + name + "/lib");
+  return folders;
+}
 
 std::string driver_library_name() { return "libcuda.so.1"; }
 
@@ -137,28 +190,28 @@ Fact<std::string> kernel_driver(const Root& root, const Fact<std::string>& wsl) 
 
 Fact<Installed> driver_library(const Root& root, const LibrarySearch& libraries,
                                const Fact<std::string>& driver) {
-  auto library = libraries.find(driver_library_name());
+  std::vector<SkippedFile> skipped;
+  auto library = libraries.find(driver_library_name(), &skipped);
+  // The loader fails at an empty file, whatever lies in the folders after it.
+  if (!library && !skipped.empty() && skipped.back().is_empty)
+    return Fact<Installed>::known({{}, skipped.back().path, std::string(empty_note)}, skipped.back().source);
   std::vector<std::string> notes;
+  if (!library)
+    if ((library = library_outside(root, libraries, driver, skipped))) notes.emplace_back(not_searched_note);
   if (!library) {
-    const std::string outside = std::string(wsl_folder) + "libcuda.so.1";
-    if (const auto real = root.resolve(outside)) {
-      library = FoundLibrary{outside, *real, wsl_folder};
-      notes.push_back("the loader does not look there");
-    }
-  }
-  if (!library) {
-    std::string looked = "not in " + libraries.places();
-    if (driver.is_known() || root.exists("/dev/nvidiactl"))
+    std::string looked;
+    for (const SkippedFile& file : skipped) looked += file.path + " " + file.why + "; ";
+    looked += "not in " + libraries.places();
+    if (skipped.empty() && (driver.is_known() || root.exists("/dev/nvidiactl")))
       looked += "; the kernel's driver is loaded, its libraries are missing";
     return Fact<Installed>::absent(std::move(looked));
   }
-  Installed found{{}, library->path, {}};
-  // The driver installs libcuda.so.535.104.05 behind two links; WSL's libcuda.so.1.1 has no version.
-  if (const std::size_t at = library->real_path.rfind(".so."); at != std::string::npos) {
-    const std::string ending = library->real_path.substr(at + 4);
-    if (ending.find('.') >= 3) found.version = version_like(ending).value_or("");
-  }
-  if (library->real_path.find("/stubs/") != std::string::npos) notes.insert(notes.begin(), "stub");
+  Installed found{driver_version_in(library->real_path), library->path, {}};
+  if (library->real_path.find("/stubs/") != std::string::npos)
+    notes.insert(notes.begin(), std::string(stub_note));
+  const std::string of_windows = std::string(wsl_folder) + "/libcuda.so.1";
+  if (!found.version.empty() && !found.path.starts_with(wsl_folder) && root.exists(of_windows))
+    notes.push_back("hides " + of_windows + ", the driver of Windows");
   // A mismatch makes cuInit return 803; a container with cuda-compat has one on purpose.
   if (!found.version.empty() && driver.is_known() && driver.value() != found.version)
     notes.push_back("the kernel driver is " + driver.value());
@@ -168,8 +221,10 @@ Fact<Installed> driver_library(const Root& root, const LibrarySearch& libraries,
 
 std::optional<std::string> find_nvml(const Root& root, const LibrarySearch& libraries) {
   if (const auto library = libraries.find("libnvidia-ml.so.1")) return library->path;
-  const std::string outside = std::string(wsl_folder) + "libnvidia-ml.so.1";
-  if (root.exists(outside)) return outside;
+  for (const std::string& folder : driver_folders(root))
+    if (const std::string path = folder + "/libnvidia-ml.so.1";
+        root.exists(path) && !libraries.why_unusable(path))
+      return path;
   return std::nullopt;
 }
 

@@ -299,6 +299,14 @@ bool is_set(const char* name) { return !environment_variable(name).value_or("").
 // Checks the most specific marks first, because a pod's containers also carry the marks of the runtime below.
 Fact<std::string> detect_container(const Root& root) {
   using Found = Fact<std::string>;
+  // flatpak-metadata(5)
+  if (root.exists("/.flatpak-info")) return Found::known("flatpak", "/.flatpak-info");
+  // A snap without confinement uses the files of the system (GLib, gio/gsandbox.c).
+  if (const std::string snap = environment_variable("SNAP").value_or(""); snap.starts_with('/')) {
+    const std::string file = snap + "/meta/snap.yaml", text = "\n" + root.read(file).value_or("");
+    if (text.size() > 1 && text.find("\nconfinement: classic") == std::string::npos)
+      return Found::known("snap", "SNAP, " + file);
+  }
   if (is_set("KUBERNETES_SERVICE_HOST")) return Found::known("kubernetes", "KUBERNETES_SERVICE_HOST");
   for (const char* name : {"APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"})
     if (is_set(name)) return Found::known("apptainer", name);
@@ -316,7 +324,7 @@ Fact<std::string> detect_container(const Root& root) {
   for (const auto& [mark, name] : marks)
     if (groups.find(mark) != std::string::npos) return Found::known(name, "/proc/1/cgroup");
   return Found::absent(
-      "/.dockerenv, /run/.containerenv, /run/systemd/container, /proc/1/cgroup, environment");
+      "/.flatpak-info, /.dockerenv, /run/.containerenv, /run/systemd/container, /proc/1/cgroup, environment");
 }
 
 // WSL 2 runs Microsoft's build of a real kernel ("5.15.153.1-microsoft-standard-WSL2"). WSL 1 only translates
@@ -330,18 +338,6 @@ Fact<std::string> detect_wsl(const Fact<std::string>& kernel) {
   return Fact<std::string>::known(first ? "1" : "2", "kernel release " + kernel.value());
 }
 
-namespace {
-
-// Converts 110000 to gfx1100 and 90010 to gfx90a: major, two digits minor, two digits stepping; the last two
-// as one hexadecimal digit each (LLVM's AMDGPU processor names).
-std::string gfx_name(std::int64_t version) {
-  static constexpr char digits[] = "0123456789abcdef";
-  return "gfx" + std::to_string(version / 10000) + digits[version / 100 % 100 % 16] +
-         digits[version % 100 % 16];
-}
-
-}  // namespace
-
 Fact<Rocm> detect_rocm(const Root& root) {
   Rocm found;
   std::vector<std::string> sources;
@@ -351,12 +347,20 @@ Fact<Rocm> detect_rocm(const Root& root) {
     sources.push_back("/opt/rocm/.info/version");
   }
   const std::string nodes = "/sys/class/kfd/kfd/topology/nodes";
-  for (const std::string& node : root.list(nodes)) {
+  std::vector<std::string> numbers = root.list(nodes);
+  std::sort(numbers.begin(), numbers.end(), [](const std::string& left, const std::string& right) {
+    return parse_integer(left).value_or(0) < parse_integer(right).value_or(0);
+  });
+  for (const std::string& node : numbers) {
     for (const std::string& line : split(root.read(nodes + "/" + node + "/properties").value_or(""), '\n')) {
       constexpr std::string_view name = "gfx_target_version ";
       if (!std::string_view(line).starts_with(name)) continue;
       const auto version = parse_integer(trim(std::string_view(line).substr(name.size())));
-      if (version && *version > 0) found.gfx.push_back(gfx_name(*version));  // 0: the node is a processor
+      if (!version || *version <= 0) continue;  // the node is a processor
+      // 110000: major, two digits minor, two digits stepping
+      const auto parts = static_cast<unsigned>(*version);
+      found.gfx.push_back(gfx_name(parts / 10000, parts / 100 % 100, parts % 100));
+      found.nodes.push_back(static_cast<int>(parse_integer(node).value_or(0)));
     }
   }
   if (!found.gfx.empty()) sources.push_back(nodes);

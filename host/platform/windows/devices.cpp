@@ -118,10 +118,13 @@ TextFact kernel_driver(const Root& root, const TextFact&) {
 }
 
 Fact<Installed> driver_library(const Root& root, const LibrarySearch& libraries, const TextFact& driver) {
-  const auto library = libraries.find(driver_library_name());
+  std::vector<SkippedFile> skipped;
+  const auto library = libraries.find(driver_library_name(), &skipped);
   if (!library) {
-    std::string looked = "not in " + libraries.places();
-    if (driver.is_known()) looked += "; a driver is registered, its library is missing";
+    std::string looked;
+    for (const SkippedFile& file : skipped) looked += file.path + " " + file.why + "; ";
+    looked += "not in " + libraries.places();
+    if (driver.is_known() && skipped.empty()) looked += "; a driver is registered, its library is missing";
     return Fact<Installed>::absent(std::move(looked));
   }
   Installed found{{}, library->path, {}};

@@ -67,7 +67,8 @@ LibrarySearch::LibrarySearch(const Root& root) : root_(root), order_(std::make_u
 
 LibrarySearch::~LibrarySearch() = default;
 
-std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname) const {
+std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname,
+                                                std::vector<SkippedFile>* skipped) const {
   const std::string wanted = to_lower(soname);
   for (const linker::LoadedLibrary& library : order_->loaded)
     if (to_lower(library.soname) == wanted) {
@@ -76,7 +77,13 @@ std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname) const
     }
   for (const Order::Folder& folder : order_->folders) {
     const std::string path = folder.path + (folder.path.back() == '\\' ? "" : "\\") + soname;
-    if (!suits_this_process(root_.read_start(path, head_size))) continue;
+    const std::string head = root_.read_start(path, head_size);
+    if (!suits_this_process(head)) {
+      if (skipped != nullptr && root_.exists(path))
+        skipped->push_back({path, head.empty() ? empty_library : "is no library for this process",
+                            folder.source, false, head.empty()});
+      continue;
+    }
     return FoundLibrary{path, root_.resolve(path).value_or(path), folder.source};
   }
   return std::nullopt;

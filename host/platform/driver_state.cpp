@@ -1,0 +1,131 @@
+#include "host/platform/driver_state.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace enginehost::platform {
+namespace {
+
+bool has_note(const Fact<Installed>& library, std::string_view note) {
+  return library.is_known() && library.value().note.find(note) != std::string::npos;
+}
+
+// A package of Linux names its file by its version; Windows's library in WSL has none. A library of
+// cuda-compat has a version too, and EH-G10 is about it.
+bool hides_windows(const Platform& platform) {
+  const Installed& library = platform.cuda.library.value();
+  return platform.wsl.is_known() && !library.version.empty() && !library.path.starts_with(wsl_folder) &&
+         library.path.find("/compat/") == std::string::npos && !platform.cuda.devices.is_known();
+}
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.find_last_of("/\\")); }
+
+std::string library_name(const Platform& platform) {
+  return platform.os.value() == "windows" ? "nvcuda.dll" : "libcuda.so.1";
+}
+
+}  // namespace
+
+DriverLibrary driver_library_state(const Platform& platform) {
+  const Cuda& cuda = platform.cuda;
+  if (!cuda.library.is_known()) return DriverLibrary::not_found;
+  if (has_note(cuda.library, stub_note)) return DriverLibrary::stub;
+  if (has_note(cuda.library, empty_note)) return DriverLibrary::empty;
+  if (has_note(cuda.library, not_searched_note)) {
+    const std::string& version = cuda.library.value().version;
+    const bool differs = !version.empty() && cuda.driver.is_known() && cuda.driver.value() != version;
+    return differs ? DriverLibrary::other_version : DriverLibrary::not_searched;
+  }
+  return hides_windows(platform) ? DriverLibrary::linux_in_wsl : DriverLibrary::found;
+}
+
+bool hides_driver(DriverLibrary state) {
+  return state != DriverLibrary::not_found && state != DriverLibrary::found;
+}
+
+Diagnosis why_no_driver(const Platform& platform) {
+  const DriverLibrary state = driver_library_state(platform);
+  const Fact<Installed>& library = platform.cuda.library;
+  const std::string &path = library.value().path, folder = folder_of(path);
+  Diagnosis diagnosis = diagnose("EH-G01");
+  if (state == DriverLibrary::empty) {
+    diagnosis.code = "EH-G19";
+    diagnosis.with("file", path, library.source());
+  } else if (hides_driver(state)) {
+    diagnosis.code = state == DriverLibrary::stub           ? "EH-G02"
+                     : state == DriverLibrary::not_searched ? "EH-G15"
+                     : state == DriverLibrary::linux_in_wsl ? "EH-G20"
+                                                            : "EH-G09";
+    diagnosis.with("path", path, library.source()).with("folder", folder, library.source());
+  }
+  diagnosis.with("library", library_name(platform), "the CUDA runtime");
+  if (library.is_known() && !library.value().version.empty())
+    diagnosis.with("library_version", library.value().version, library.source());
+  if (state == DriverLibrary::not_searched) {
+    const std::string* const variable = variable_of(platform, "LD_LIBRARY_PATH");
+    diagnosis.with("library_path",
+                   folder + (variable != nullptr && !variable->empty() ? ":$LD_LIBRARY_PATH" : ""), "folder");
+    // NixOS has no /etc/ld.so.conf, and the file of a sandbox cannot be written.
+    const bool is_fixed = folder == "/run/opengl-driver/lib" || platform.container.value() == "flatpak" ||
+                          platform.container.value() == "snap";
+    if (!is_fixed) diagnosis.with("ldconfig", folder, "folder");
+  }
+  add_driver_facts(platform, diagnosis);
+  return diagnosis;
+}
+
+std::string obstacle_text(const Platform& platform) {
+  const Installed& library = platform.cuda.library.value();
+  switch (driver_library_state(platform)) {
+    case DriverLibrary::not_found:
+    case DriverLibrary::found:
+      return {};
+    case DriverLibrary::stub:
+      return "only a stub: " + library.path;
+    case DriverLibrary::empty:
+      return library.path + " is " + std::string(empty_note);
+    case DriverLibrary::not_searched:
+      return library.path + ", where the loader does not look";
+    case DriverLibrary::other_version:
+      return library.path + " of version " + library.version + ", but the kernel's driver is " +
+             platform.cuda.driver.value();
+    case DriverLibrary::linux_in_wsl:
+      return "a Linux driver inside WSL (" + library.path + ", version " + library.version +
+             ") instead of the driver of Windows";
+  }
+  return {};
+}
+
+void add_driver_facts(const Platform& platform, Diagnosis& diagnosis) {
+  const Cuda& cuda = platform.cuda;
+  const auto add = [&](std::string_view key, const Fact<std::string>& fact) {
+    if (fact.is_known() && diagnosis.value(key).empty()) diagnosis.with(key, fact.value(), fact.source());
+  };
+  const std::string& container = platform.container.value();
+  const bool is_sandbox = container == "flatpak" || container == "snap";
+  add(is_sandbox ? "sandbox" : "container", platform.container);
+  add("wsl", platform.wsl);
+  add(cuda.hardware.value().starts_with("tegra") ? "jetson" : "pci_device", cuda.hardware);
+  if (cuda.hardware.is_absent()) diagnosis.with("no_gpu", "none found", cuda.hardware.source());
+  add("driver", cuda.driver);
+  if (container == "flatpak" && cuda.driver.is_known()) {
+    std::string version = cuda.driver.value();
+    std::replace(version.begin(), version.end(), '.', '-');
+    diagnosis.with("gl_extension", "org.freedesktop.Platform.GL.nvidia-" + version, cuda.driver.source());
+  }
+  // "void" and an empty value keep driver and GPUs out, "none" keeps the GPUs out (NVIDIA Container Toolkit,
+  // "Environment Variables (OCI Spec)").
+  if (const std::string* const wanted = variable_of(platform, "NVIDIA_VISIBLE_DEVICES");
+      wanted != nullptr && platform.container.is_known() &&
+      (wanted->empty() || *wanted == "void" || *wanted == "none"))
+    diagnosis.with("nvidia_visible_devices", wanted->empty() ? "\"\"" : *wanted, "NVIDIA_VISIBLE_DEVICES");
+}
+
+const std::string* variable_of(const Platform& platform, std::string_view name) {
+  const Variables& all = platform.loader_environment.value();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
+  return found != all.end() ? &found->second : nullptr;
+}
+
+}  // namespace enginehost::platform
