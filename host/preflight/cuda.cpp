@@ -97,6 +97,24 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
   }
 }
 
+namespace {
+
+// Returns EH-G08 if the device cannot be used. It is opened, too, because the mode of the file does not show
+// what a control group forbids.
+std::optional<Diagnosis> device_problem(const std::string& device, const linker::Object& library,
+                                        const linker::Reader& reader) {
+  const std::filesystem::path file = reader.on_disk(device);
+  const bool allowed = calls::access(file.c_str(), R_OK | W_OK) == 0;
+  if (allowed && FileDescriptor(calls::open(file.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)).valid())
+    return std::nullopt;
+  Diagnosis diagnosis = diagnose_errno("EH-G08", errno);
+  diagnosis.with("path", device).with("library", library.path, library.found_by);
+  if (allowed) diagnosis.with("mode_allows", "yes", "access");
+  return diagnosis;
+}
+
+}  // namespace
+
 void judge_device_files(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
                         std::vector<Diagnosis>& warnings) {
   if (spec.platform == nullptr) return;
@@ -105,12 +123,25 @@ void judge_device_files(const Spec& spec, const linker::Closure& closure, const 
   if (platform::driver_library_state(*spec.platform) == platform::DriverLibrary::linux_in_wsl)
     warnings.push_back(platform::why_no_driver(*spec.platform));
   if (!spec.platform->cuda.driver.is_known() || spec.platform->wsl.is_known()) return;
-  const std::string control = "/dev/nvidiactl";
-  if (calls::access(reader.on_disk(control), R_OK | W_OK) == 0) return;
-  Diagnosis diagnosis = diagnose_errno("EH-G08", errno);
-  diagnosis.with("path", control).with("library", library->path, library->found_by);
-  platform::add_driver_facts(*spec.platform, diagnosis);
-  warnings.push_back(std::move(diagnosis));
+  if (auto closed = device_problem("/dev/nvidiactl", *library, reader)) {
+    platform::add_driver_facts(*spec.platform, *closed);
+    warnings.push_back(std::move(*closed));
+  }
+}
+
+void judge_amd_device_file(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
+                           std::vector<Diagnosis>& warnings) {
+  const std::string device = "/dev/kfd";
+  const auto runtime = std::ranges::find_if(closure.objects, [](const linker::Object& object) {
+    return object.name.starts_with("libhsa-runtime64.so") || object.name.starts_with("libamdhip64.so");
+  });
+  if (runtime == closure.objects.end() || calls::access(reader.on_disk(device), F_OK) != 0) return;
+  auto closed = device_problem(device, *runtime, reader);
+  if (!closed) return;
+  closed->with("maker", "AMD");
+  if (spec.platform != nullptr && spec.platform->container.is_known())
+    closed->with("inside", spec.platform->container.value(), spec.platform->container.source());
+  warnings.push_back(std::move(*closed));
 }
 
 namespace {

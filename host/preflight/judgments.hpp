@@ -125,6 +125,9 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
 // 999 then. EH-G20 when a Linux package's library hides that of Windows in WSL.
 void judge_device_files(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
                         std::vector<Diagnosis>& warnings);
+// The same for AMD's runtime and /dev/kfd, if the kernel has that file.
+void judge_amd_device_file(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
+                           std::vector<Diagnosis>& warnings);
 
 // EH-G05 when devices are known, the files hold GPU code, and none of it runs on any visible device:
 // device..., compute_capability..., sass (the code in the files). The code is read from an undocumented

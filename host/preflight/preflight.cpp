@@ -45,6 +45,7 @@ class Check {
     judge_substitution(inquiry, closure, report_.diagnoses);
     judge_mixed_sources(spec_, closure, report_.warnings);
     judge_device_files(spec_, closure, reader_, report_.warnings);
+    judge_amd_device_file(spec_, closure, reader_, report_.warnings);
     for (const std::string& library : later) check_later(library, closure);
     judge_missing_lazy(index_, report_.diagnoses);
     check_tables();

@@ -61,6 +61,43 @@ class CudaRepository {
   TestRepository repository;
 };
 
+// Runs the command where /dev has little more than that device, which no driver serves.
+std::vector<std::string> with_device(const std::string& device, const std::string& mode,
+                                     const std::string& as_whom) {
+  return {"unshare",
+          "-m",
+          "sh",
+          "-c",
+          "mount --make-rprivate / && mount -t tmpfs tmpfs /dev && mknod -m 666 /dev/null c 1 3 && "
+          "mknod -m 666 /dev/urandom c 1 9 && mknod -m " +
+              mode + " " + device + " c 240 0 && exec " + as_whom + " \"$@\"",
+          "sh"};
+}
+
+TEST(GpuFaults, G08ADeviceOfAmdThatCannotBeOpenedIsAWarning) {
+  if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
+  const TemporaryFolder folder;
+  const std::filesystem::path runtime = folder / "libamdhip64.so.6", user = folder / "libuser.so";
+  write_text(runtime, compile_library("int x;\n", {"-Wl,-soname,libamdhip64.so.6"}));
+  write_text(user, compile_library("int y;\n", {"-Wl,--no-as-needed", runtime.native(),
+                                                "-Wl,-rpath," + folder.path().native()}));
+  const Workplace workplace;
+  const auto inspected = [&](const std::string& mode, const std::string& as_whom) {
+    RunOptions options;
+    options.launcher = with_device("/dev/kfd", mode, as_whom);
+    const Ended run = workplace.info({"--inspect", user.native(), "--json"}, options);
+    return run.status == 126 || run.status == 127 ? std::string() : run.output + run.error;
+  };
+  EXPECT_THAT(inspected("666", ""),
+              testing::AllOf(testing::HasSubstr("EH-G08"), testing::HasSubstr("although its mode allows it"),
+                             testing::Not(testing::HasSubstr("nvidia"))));
+  const std::string other = inspected("660", "setpriv --reuid 65534 --regid 65534 --clear-groups");
+  if (other.empty()) GTEST_SKIP() << "the build is closed to others";
+  EXPECT_THAT(other,
+              testing::AllOf(testing::HasSubstr("EH-G08"), testing::HasSubstr("Permission denied"),
+                             testing::HasSubstr("render"), testing::Not(testing::HasSubstr("nvidia"))));
+}
+
 bool has_driver() { return std::filesystem::exists("/proc/driver/nvidia/version"); }
 
 TEST(GpuFaults, G01TriesNoCudaBuildWithoutADriver) {

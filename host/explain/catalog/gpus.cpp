@@ -149,15 +149,26 @@ constexpr Entry entries[] = {
                   "set CUDA_VISIBLE_DEVICES to the numbers of the GPUs to use, or unset it{?limited_to}",
                   "check with nvidia-smi that the driver sees the GPU"}},
     {.name = {"EH-G08", "GPU device files missing or not accessible"},
-     .meaning = "The files /dev/nvidia* do not exist or cannot be opened: a container, a cgroup, a missing "
-                "udev rule.",
-     .before = "opening /dev/nvidiactl, /dev/nvidia0, /dev/nvidia-uvm",
-     .after = "CUDA errors 100 or 999",
-     .causes = {"{path} cannot be opened: {os_said}", "the GPU's device files cannot be opened"},
+     .meaning = "The files /dev/nvidia*, or AMD's /dev/kfd, do not exist or cannot be opened: a container, a "
+                "control group, a missing udev rule, a user who is not in the device's group.",
+     .before = "opening /dev/nvidiactl and /dev/kfd",
+     .after = "CUDA errors 100 or 999, NVML's \"Unknown Error\"",
+     .causes = {"{path} cannot be opened, although its mode allows it: {os_said}{?mode_allows}",
+                "{path} cannot be opened: {os_said}", "the GPU's device files cannot be opened"},
      .remedies =
-         {of_variable, in_docker, in_podman, in_apptainer, in_container, in_snap,
+         {// NVIDIA Container Toolkit, "Troubleshooting": containers that lose access to GPUs.
+          "{?mode_allows}{?container}start the container again: it lost the device, as after systemctl "
+          "daemon-reload on the host; docker run --device {path} keeps it",
+          // ROCm's installation guide: the group render; in a container both devices and the group.
+          "{maker=AMD}{!inside}{!mode_allows}add this user to the group of the device (ls -l {path} shows "
+          "it; "
+          "most often render): sudo usermod -aG render $USER, then log in again",
+          "{maker=AMD}{?inside}start the container with --device /dev/kfd --device /dev/dri --group-add "
+          "render",
+          of_variable, in_docker, in_podman, in_apptainer, in_container, in_snap,
           "{?sandbox}give the {sandbox} access to the devices of the host",
-          "{!container}{!sandbox}create the device files, as an administrator: nvidia-modprobe -u -c=0"}},
+          "{!container}{!sandbox}{!maker}create the device files, as an administrator: nvidia-modprobe -u "
+          "-c=0"}},
     {.name = {"EH-G09", "NVIDIA driver and its library differ in version"},
      .meaning =
          "The kernel driver in memory and libcuda.so on disk are of different versions, as after an update.",
