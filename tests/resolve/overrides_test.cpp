@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-manifest::Catalog catalog_of(const std::string& builds) {
+manifest::Catalog toy_catalog(const std::string& builds) {
   const auto document =
       parse_json(R"({"format":1,"engine":"toy","serial":1,"created":"2026-01-01T00:00:00Z",)"
                  R"("expires":"2036-01-01T00:00:00Z","licenses":{"toy":{"id":"MIT","accept":"implicit"}},)"
@@ -35,38 +35,40 @@ manifest::Catalog catalog_of(const std::string& builds) {
   return made;
 }
 
-std::string build(const std::string& flavor, const std::string& requires_) {
+std::string toy_build(const std::string& flavor, const std::string& requires_) {
   return R"({"id":"toy-1.0-)" + flavor + R"(","version":"1.0","flavor":")" + flavor +
          R"(","os":"linux","arch":"x86_64","requires":)" + requires_ +
          R"(,"plugin":{"component":"p","path":"libengine_toy.so"},"components":[]})";
 }
 
-const std::string cpu = build("cpu", "{}"),
-                  rocm = build("rocm62", R"({"rocm":{"version":">=6.0","gfx":["gfx1030","gfx1100"]}})"),
-                  cu130 =
-                      build("cu130", R"({"cuda":{"toolkit":"13.0","sass":["8.0","12.0"],"ptx":["12.0"]}})"),
-                  cu126 = build("cu126", R"({"cuda":{"toolkit":"12.6","sass":["6.0","8.0"],"ptx":["9.0"]}})");
+const std::string toy_cpu = toy_build("cpu", "{}"),
+                  toy_rocm =
+                      toy_build("rocm62", R"({"rocm":{"version":">=6.0","gfx":["gfx1030","gfx1100"]}})"),
+                  toy_cu130 = toy_build(
+                      "cu130", R"({"cuda":{"toolkit":"13.0","sass":["8.0","12.0"],"ptx":["12.0"]}})"),
+                  toy_cu126 =
+                      toy_build("cu126", R"({"cuda":{"toolkit":"12.6","sass":["6.0","8.0"],"ptx":["9.0"]}})");
 
-Plan plan_of(const Platform& machine, const std::string& builds, const std::string& device = "") {
+Plan toy_plan(const Platform& machine, const std::string& builds, const std::string& device = "") {
   Request request;
   request.engine = "toy";
   request.device = device;
-  return decide(machine, catalog_of(builds), {}, request, now);
+  return decide(machine, toy_catalog(builds), {}, request, now);
 }
 
-const Candidate& candidate(const Plan& plan, const std::string& flavor) {
+const Candidate& toy_candidate(const Plan& plan, const std::string& flavor) {
   for (const Candidate& one : plan.candidates)
     if (one.build->flavor == flavor) return one;
   ADD_FAILURE() << flavor;
   return plan.candidates.front();
 }
 
-std::string text_of(const Plan& plan, const std::string& flavor) {
-  const auto diagnosis = candidate(plan, flavor).diagnosis();
+std::string toy_text(const Plan& plan, const std::string& flavor) {
+  const auto diagnosis = toy_candidate(plan, flavor).diagnosis();
   return diagnosis ? explain::describe(*diagnosis) : "fits";
 }
 
-Platform amd(std::vector<std::string> gfx, Variables variables, std::vector<int> nodes = {}) {
+Platform amd_machine(std::vector<std::string> gfx, Variables variables, std::vector<int> nodes = {}) {
   Platform machine = ubuntu22;
   machine.rocm = Fact<platform::Rocm>::known({"6.2.0", std::move(gfx), std::move(nodes)}, "/sys/class/kfd");
   machine.loader_environment = variables.empty()
@@ -76,15 +78,18 @@ Platform amd(std::vector<std::string> gfx, Variables variables, std::vector<int>
 }
 
 TEST(RocmOverride, MakesADeviceCountAsAnother) {
-  const Plan plan = plan_of(amd({"gfx1031"}, {{"HSA_OVERRIDE_GFX_VERSION", "10.3.0"}}), cpu + "," + rocm);
+  const Plan plan =
+      toy_plan(amd_machine({"gfx1031"}, {{"HSA_OVERRIDE_GFX_VERSION", "10.3.0"}}), toy_cpu + "," + toy_rocm);
   EXPECT_EQ(chosen(plan), "1.0-rocm62");
-  const Checks& checks = candidate(plan, "rocm62").checks;
+  const Checks& checks = toy_candidate(plan, "rocm62").checks;
   const auto check = std::ranges::find(checks, "HSA_OVERRIDE_GFX_VERSION=10.3.0", &Check::source);
   ASSERT_NE(check, checks.end());
   EXPECT_EQ(check->observed, "gfx1031 as gfx1030");
   const Variables of_node = {{"HSA_OVERRIDE_GFX_VERSION_2", "11.0.0"}};
-  EXPECT_EQ(chosen(plan_of(amd({"gfx906", "gfx1101"}, of_node, {1, 2}), cpu + "," + rocm)), "1.0-rocm62");
-  EXPECT_EQ(chosen(plan_of(amd({"gfx906", "gfx1101"}, of_node, {1, 3}), cpu + "," + rocm)), "1.0-cpu");
+  EXPECT_EQ(chosen(toy_plan(amd_machine({"gfx906", "gfx1101"}, of_node, {1, 2}), toy_cpu + "," + toy_rocm)),
+            "1.0-rocm62");
+  EXPECT_EQ(chosen(toy_plan(amd_machine({"gfx906", "gfx1101"}, of_node, {1, 3}), toy_cpu + "," + toy_rocm)),
+            "1.0-cpu");
 }
 
 TEST(RocmOverride, ARefusalNamesTheVariableOrHintsAtIt) {
@@ -108,52 +113,54 @@ TEST(RocmOverride, ARefusalNamesTheVariableOrHintsAtIt) {
       {"gfx1030", {{"CUDA_VISIBLE_DEVICES", "NoDevFiles"}}, {"CUDA_VISIBLE_DEVICES=NoDevFiles"}},
   };
   for (const Case& one : cases) {
-    const Plan plan = plan_of(amd({one.gfx}, one.variables), cpu + "," + rocm);
+    const Plan plan = toy_plan(amd_machine({one.gfx}, one.variables), toy_cpu + "," + toy_rocm);
     EXPECT_EQ(chosen(plan), "1.0-cpu");
-    const auto refused = std::ranges::find(candidate(plan, "rocm62").checks, "EH-S16", &Check::code);
-    ASSERT_NE(refused, candidate(plan, "rocm62").checks.end());
+    const auto refused = std::ranges::find(toy_candidate(plan, "rocm62").checks, "EH-S16", &Check::code);
+    ASSERT_NE(refused, toy_candidate(plan, "rocm62").checks.end());
     for (const std::string& part : one.said)
-      EXPECT_THAT(text_of(plan, "rocm62") + refused->observed, HasSubstr(part));
+      EXPECT_THAT(toy_text(plan, "rocm62") + refused->observed, HasSubstr(part));
   }
 }
 
 TEST(RocmOverride, NoHintForADeviceOfAnotherGeneration) {
-  EXPECT_THAT(text_of(plan_of(amd({"gfx906"}, {}), rocm), "rocm62"), Not(HasSubstr("HSA_OVERRIDE")));
+  EXPECT_THAT(toy_text(toy_plan(amd_machine({"gfx906"}, {}), toy_rocm), "rocm62"),
+              Not(HasSubstr("HSA_OVERRIDE")));
 }
 
 TEST(RocmOverride, AUuidMakesABuildUncertainAndNamesTheVariable) {
-  const Plan plan = plan_of(amd({"gfx1030"}, {{"ROCR_VISIBLE_DEVICES", "GPU-4b2c1a9f8d3e6f7a"}}), rocm);
-  EXPECT_TRUE(candidate(plan, "rocm62").uncertain);
-  EXPECT_THAT(why_passed_over(candidate(plan, "rocm62")).reason, HasSubstr("ROCR_VISIBLE_DEVICES"));
+  const Plan plan =
+      toy_plan(amd_machine({"gfx1030"}, {{"ROCR_VISIBLE_DEVICES", "GPU-4b2c1a9f8d3e6f7a"}}), toy_rocm);
+  EXPECT_TRUE(toy_candidate(plan, "rocm62").uncertain);
+  EXPECT_THAT(why_passed_over(toy_candidate(plan, "rocm62")).reason, HasSubstr("ROCR_VISIBLE_DEVICES"));
 }
 
-const Platform mixed =
+const Platform mixed_pair =
     with_gpus(ubuntu22, "580.65.06", "13.0", {{"RTX 5090", "12.0"}, {"GTX 1080 Ti", "6.1"}});
 
 TEST(NamedDevices, TheFirstNeedsCodeAndTheOthersAreReported) {
-  const std::string both = cpu + "," + cu130 + "," + cu126;
+  const std::string both = toy_cpu + "," + toy_cu130 + "," + toy_cu126;
   for (const char* device : {"cuda:1", "cuda:0,cuda:1", "cuda:1,cuda:0", "cuda:1,cpu"})
-    EXPECT_EQ(chosen(plan_of(mixed, both, device)), "1.0-cu126") << device;
-  EXPECT_EQ(chosen(plan_of(mixed, both, "cuda:0")), "1.0-cu130");
-  const std::string without = cpu + "," + cu130;
-  EXPECT_EQ(chosen(plan_of(mixed, without, "cuda:1")), "");
-  EXPECT_EQ(chosen(plan_of(mixed, without, "cuda:1,cuda:0")), "");
-  EXPECT_EQ(chosen(plan_of(mixed, without, "cuda:1,cpu")), "1.0-cpu");
-  EXPECT_THAT(text_of(plan_of(mixed, without, "cuda:1"), "cu130"),
+    EXPECT_EQ(chosen(toy_plan(mixed_pair, both, device)), "1.0-cu126") << device;
+  EXPECT_EQ(chosen(toy_plan(mixed_pair, both, "cuda:0")), "1.0-cu130");
+  const std::string without = toy_cpu + "," + toy_cu130;
+  EXPECT_EQ(chosen(toy_plan(mixed_pair, without, "cuda:1")), "");
+  EXPECT_EQ(chosen(toy_plan(mixed_pair, without, "cuda:1,cuda:0")), "");
+  EXPECT_EQ(chosen(toy_plan(mixed_pair, without, "cuda:1,cpu")), "1.0-cpu");
+  EXPECT_THAT(toy_text(toy_plan(mixed_pair, without, "cuda:1"), "cu130"),
               HasSubstr("GTX 1080 Ti has compute capability 6.1; the build has code for"));
-  const Plan one = plan_of(mixed, without, "cuda:0,cuda:1");
+  const Plan one = toy_plan(mixed_pair, without, "cuda:0,cuda:1");
   EXPECT_EQ(chosen(one), "1.0-cu130");
-  const auto warning = idle_accelerator(one, mixed, *candidate(one, "cu130").build);
+  const auto warning = idle_accelerator(one, mixed_pair, *toy_candidate(one, "cu130").build);
   ASSERT_TRUE(warning);
   EXPECT_EQ(warning->code, "EH-S27");
   EXPECT_THAT(explain::describe(*warning), HasSubstr("no code for cuda:1 (GTX 1080 Ti, 6.1)"));
 }
 
 TEST(NamedDevices, WithoutANameAnyVisibleGpuWillDo) {
-  const Plan plan = plan_of(mixed, cpu + "," + cu130);
+  const Plan plan = toy_plan(mixed_pair, toy_cpu + "," + toy_cu130);
   EXPECT_EQ(chosen(plan), "1.0-cu130");
-  EXPECT_EQ(idle_accelerator(plan, mixed, *candidate(plan, "cu130").build), std::nullopt);
-  const Checks& checks = candidate(plan, "cu130").checks;
+  EXPECT_EQ(idle_accelerator(plan, mixed_pair, *toy_candidate(plan, "cu130").build), std::nullopt);
+  const Checks& checks = toy_candidate(plan, "cu130").checks;
   const auto code = std::ranges::find_if(
       checks, [](const Check& check) { return check.requirement.starts_with("code for a visible GPU"); });
   ASSERT_NE(code, checks.end());
@@ -161,8 +168,8 @@ TEST(NamedDevices, WithoutANameAnyVisibleGpuWillDo) {
 }
 
 TEST(NamedDevices, ANumberThatTheVariableHidesIsRefusedWithItsName) {
-  const Plan plan = plan_of(with_visible(mixed, "0"), cu130, "cuda:1");
-  EXPECT_THAT(text_of(plan, "cu130"), HasSubstr("there is 1 visible device (CUDA_VISIBLE_DEVICES=\"0\")"));
+  const Plan plan = toy_plan(with_visible(mixed_pair, "0"), toy_cu130, "cuda:1");
+  EXPECT_THAT(toy_text(plan, "cu130"), HasSubstr("there is 1 visible device (CUDA_VISIBLE_DEVICES=\"0\")"));
 }
 
 TEST(VisibleDevices, EachFormOfCudasVariable) {
@@ -187,14 +194,15 @@ TEST(VisibleDevices, EachFormOfCudasVariable) {
                         {"GPU-f", {}},
                         {"MIG-41b3359c-e721", {"RTX 5090", "GTX 1080 Ti"}, false}};
   for (const Case& one : cases) {
-    const Platform machine = with_visible(mixed, one.value);
+    const Platform machine = with_visible(mixed_pair, one.value);
     const VisibleDevices visible = visible_devices(machine.cuda);
     std::vector<std::string> names;
     for (const CudaDevice* device : visible.devices) names.push_back(device->name);
     EXPECT_EQ(names, one.names) << one.value;
     EXPECT_EQ(visible.certain, one.certain) << one.value;
     if (one.names.empty()) {
-      EXPECT_THAT(text_of(plan_of(machine, cu130), "cu130"), HasSubstr("CUDA_VISIBLE_DEVICES=")) << one.value;
+      EXPECT_THAT(toy_text(toy_plan(machine, toy_cu130), "cu130"), HasSubstr("CUDA_VISIBLE_DEVICES="))
+          << one.value;
     }
   }
 }
@@ -246,10 +254,10 @@ TEST(DriverOutOfReach, IsRefusedWithARemedyThatHelpsThere) {
     if (one.wsl == nullptr) machine.cuda.driver = Fact<std::string>::known("580.65.06", "/proc");
     if (one.wsl != nullptr) machine.wsl = Fact<std::string>::known(one.wsl, "kernel release");
     if (one.container != nullptr) machine.container = Fact<std::string>::known(one.container, "mark");
-    const Plan plan = plan_of(machine, cu130);
-    EXPECT_EQ(candidate(plan, "cu130").diagnosis()->code, one.code) << one.library.path;
-    for (const std::string& remedy : one.remedies) EXPECT_THAT(text_of(plan, "cu130"), HasSubstr(remedy));
-    EXPECT_THAT(text_of(plan, "cu130"), Not(HasSubstr("install the NVIDIA driver (Debian")));
+    const Plan plan = toy_plan(machine, toy_cu130);
+    EXPECT_EQ(toy_candidate(plan, "cu130").diagnosis()->code, one.code) << one.library.path;
+    for (const std::string& remedy : one.remedies) EXPECT_THAT(toy_text(plan, "cu130"), HasSubstr(remedy));
+    EXPECT_THAT(toy_text(plan, "cu130"), Not(HasSubstr("install the NVIDIA driver (Debian")));
     // The first remedy is also that of the whole plan.
     ASSERT_TRUE(plan.diagnosis);
     EXPECT_THAT(explain::describe(*plan.diagnosis), HasSubstr(one.remedies.front()));
@@ -274,7 +282,7 @@ TEST(DriverTooOld, IsUpdatedWhereItLives) {
                                                     : Fact<std::string>::unknown("WSL");
     if (one.wsl != nullptr) machine.wsl = Fact<std::string>::known(one.wsl, "kernel release");
     if (one.container != nullptr) machine.container = Fact<std::string>::known(one.container, "mark");
-    const std::string text = text_of(plan_of(machine, cu130), "cu130");
+    const std::string text = toy_text(toy_plan(machine, toy_cu130), "cu130");
     EXPECT_THAT(text, HasSubstr("EH-G03"));
     EXPECT_THAT(text, HasSubstr(one.said));
     EXPECT_EQ(text.find("install NVIDIA driver") != std::string::npos,
@@ -289,7 +297,7 @@ TEST(DriverMissing, InAContainerTheVariableIsNamed) {
     machine.container = Fact<std::string>::known("docker", "/.dockerenv");
     machine.cuda.hardware = Fact<std::string>::known("10de:2684", "/sys/bus/pci");
     machine.loader_environment = Fact<Variables>::known({{"NVIDIA_VISIBLE_DEVICES", value}}, "environment");
-    EXPECT_THAT(text_of(plan_of(machine, cu130), "cu130"),
+    EXPECT_THAT(toy_text(toy_plan(machine, toy_cu130), "cu130"),
                 AllOf(HasSubstr("EH-G01"), HasSubstr("NVIDIA_VISIBLE_DEVICES=all"), HasSubstr("--gpus all"),
                       Not(HasSubstr("install the NVIDIA driver"))));
   }
