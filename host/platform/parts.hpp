@@ -29,7 +29,7 @@ struct FoundLibrary {
 // A file of that name that the loader would not take.
 struct SkippedFile {
   std::string path;
-  std::string why;  // "is empty (0 bytes)", "is no library for this process (32-bit)"
+  std::string why;  // "is empty (0 bytes)", "is no library for this process: 32-bit"
   std::string source;
   bool ends_search = false;  // the loader fails here; otherwise it continues with the next folder
   bool is_empty = false;

@@ -29,7 +29,7 @@ const char* reason_of(State state) {
     case State::empty:
       return "is empty (0 bytes)";
     case State::other_class:
-      return "is no library for this process (32-bit)";
+      return "is no library for this process: 32-bit";
     case State::dangling:
       return "is a link to a file that does not exist";
     case State::text:

@@ -67,6 +67,75 @@ TEST_F(Driver, AnUnknownMachineIsNotCalledOneWithoutAGpu) {
   EXPECT_THAT(explain::describe(report.diagnoses.front()), ::testing::Not(HasSubstr("no NVIDIA GPU")));
 }
 
+TEST_F(Driver, InAFolderThatIsNotSearchedIsG15AndTheFolderIsNamed) {
+  using platform::Fact;
+  for (const char* folder : {"/usr/lib/wsl/lib", "/run/opengl-driver/lib", "/usr/local/nvidia/lib64",
+                             "/usr/lib64-nvidia", "/.singularity.d/libs"}) {
+    platform::Platform platform;
+    platform.cuda.driver = Fact<std::string>::known("580.65.06", "/proc/driver/nvidia/version");
+    platform.cuda.library = Fact<platform::Installed>::known(
+        {"580.65.06", std::string(folder) + "/libcuda.so.1", "the loader does not look there"}, folder);
+    const Report report = judged(platform);
+    ASSERT_EQ(first_code(report), "EH-G15");
+    const std::string text = explain::describe(report.diagnoses.front());
+    EXPECT_THAT(text, HasSubstr(std::string("libcuda.so.1 is in ") + folder));
+    EXPECT_THAT(text, HasSubstr(std::string("LD_LIBRARY_PATH=") + folder));
+    EXPECT_THAT(text, ::testing::Not(HasSubstr("install the NVIDIA driver")));
+    platform.cuda.library = Fact<platform::Installed>::known(
+        {"570.00.01", std::string(folder) + "/libcuda.so.1", "the loader does not look there"}, folder);
+    EXPECT_EQ(first_code(judged(platform)), "EH-G09") << "the kernel would refuse it";
+  }
+}
+
+TEST_F(Driver, OfALinuxPackageInWslIsG20) {
+  const auto library =
+      workshop_.library("d/libcuda.so.1", "int cuInit(unsigned f){return 0;}", "-Wl,-soname,libcuda.so.1");
+  const auto engine =
+      workshop_.library("e/libengine.so", "int cuInit(unsigned);int e(void){return cuInit(0);}",
+                        "-L" + faults::quoted(library.parent_path()) + " -l:libcuda.so.1");
+  for (const char* version : {"535.183.01", ""}) {
+    platform::Platform platform;
+    platform.wsl = platform::Fact<std::string>::known("2", "kernel release");
+    platform.cuda.library =
+        platform::Fact<platform::Installed>::known({version, library.native(), ""}, "LD_LIBRARY_PATH");
+    Spec spec = alone(engine);
+    spec.platform = &platform;
+    spec.machine.library_path = {library.parent_path().native()};
+    const Report report = check(spec);
+    const Diagnosis* const warning = find(report.warnings, "EH-G20");
+    EXPECT_EQ(warning != nullptr, *version != '\0') << "Windows's library has no version";
+    if (warning != nullptr) {
+      EXPECT_THAT(explain::describe(*warning), HasSubstr("update the driver in Windows only"));
+    }
+  }
+}
+
+TEST_F(Driver, ARemedyFitsTheKindOfMachine) {
+  struct Case {
+    const char *wsl, *container, *said;
+  };
+  for (const Case& one :
+       {Case{nullptr, "docker", "--gpus all"},
+        {nullptr, "podman", "nvidia.com/gpu=all"},
+        {nullptr, "apptainer", "--nv"},
+        {nullptr, "kubernetes", "access to the host's GPU"},
+        {nullptr, "flatpak", "flatpak install org.freedesktop.Platform.GL.nvidia-580-65-06"},
+        {nullptr, "snap", "snap connect NAME:opengl"},
+        {"2", nullptr, "install the NVIDIA driver in Windows"},
+        {"2", "docker", "--gpus all"}}) {
+    platform::Platform platform;
+    platform.cuda.driver = platform::Fact<std::string>::known("580.65.06", "/proc");
+    if (one.wsl != nullptr) platform.wsl = platform::Fact<std::string>::known(one.wsl, "kernel release");
+    if (one.container != nullptr)
+      platform.container = platform::Fact<std::string>::known(one.container, "mark");
+    const Report report = judged(platform);
+    ASSERT_EQ(first_code(report), "EH-G01");
+    const std::string text = explain::describe(report.diagnoses.front());
+    EXPECT_THAT(text, HasSubstr(one.said));
+    EXPECT_THAT(text, ::testing::Not(HasSubstr("(Debian: the package nvidia-driver)"))) << one.said;
+  }
+}
+
 TEST_F(Driver, AToolkitsStubIsG02AndItsFolderIsNamed) {
   const auto stub = workshop_.library("cuda/lib64/stubs/libcuda.so.1", "int cuInit(unsigned f){return 34;}",
                                       "-Wl,-soname,libcuda.so.1");

@@ -147,8 +147,7 @@ std::optional<SkippedFile> LibrarySearch::why_unusable(const std::string& path) 
   const auto refusal = linker::refusal_of(order_->machine, *read, path, false);
   if (!refusal) return std::nullopt;
   if (refusal->diagnosis.code == "EH-F02") return SkippedFile{path, empty_library, {}, true, true};
-  return SkippedFile{
-      path, "is no library for this process (" + refusal->why + ")", {}, refusal->fatal, false};
+  return SkippedFile{path, "is no library for this process: " + refusal->why, {}, refusal->fatal, false};
 }
 
 bool LibrarySearch::is_named(const std::string& soname) const {
