@@ -69,7 +69,8 @@ class ClosureWalk {
            {},
            "already loaded",
            -1,
-           info ? &*info : nullptr});
+           info ? &*info : nullptr,
+           library.global});
     }
   }
 

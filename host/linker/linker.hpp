@@ -99,7 +99,8 @@ struct Object {
                           // /a/libx.so", "ld.so.cache", "default", "path", "already loaded"
   int parent = -1;        // index in Closure::objects of needed_by; -1 = none
   const binary::BinaryInfo* info =
-      nullptr;  // lives in the Reader; null for "already loaded" files that cannot be read
+      nullptr;          // lives in the Reader; null for "already loaded" files that cannot be read
+  bool global = false;  // as LoadedLibrary::global
 };
 
 struct Searched {

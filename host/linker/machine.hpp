@@ -60,6 +60,7 @@ class LoaderCache {
 struct LoadedLibrary {
   std::string soname;  // "" = none
   std::filesystem::path path;
+  bool global = false;  // preloaded: its symbols certainly serve every library
 };
 
 struct Machine {

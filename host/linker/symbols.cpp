@@ -28,7 +28,7 @@ bool serves(Libc libc, const Definition& definition, std::string_view wanted) {
 }
 
 // Libraries that look for their symbols in the same libraries: an opened library with everything it brought
-// in (dlopen with RTLD_LOCAL). Other libraries of the process may serve them or not.
+// in (dlopen with RTLD_LOCAL), and preloaded ones. Other libraries of the process may serve them or not.
 struct Scope {
   std::vector<std::size_t> importers;
   std::unordered_set<std::size_t> members;
@@ -65,10 +65,10 @@ class SymbolPass {
         if (!name->empty()) by_name.emplace(*name, i);
     std::vector<Scope> all;
     std::unordered_map<std::size_t, std::size_t> of_root;  // index of the opened library -> index in `all`
-    std::unordered_set<std::size_t> global;
+    std::vector<std::size_t> held;
     for (std::size_t i = 0; i < objects.size(); ++i) {
       if (objects[i].found_by == "already loaded") {
-        global.insert(i);
+        held.push_back(i);
         continue;
       }
       std::size_t root = i;
@@ -81,8 +81,8 @@ class SymbolPass {
       if (wanted(objects[i])) all[known->second].importers.push_back(i);
     }
     for (Scope& scope : all)
-      for (const std::size_t held : global)
-        if (!scope.members.contains(held)) scope.lenders.insert(held);
+      for (const std::size_t at : held)
+        if (!scope.members.contains(at)) (objects[at].global ? scope.members : scope.lenders).insert(at);
     const std::unordered_set<std::string_view> lacking = lacking_a_library();
     for (Scope& scope : all)
       scope.whole = std::none_of(scope.members.begin(), scope.members.end(), [&](std::size_t member) {

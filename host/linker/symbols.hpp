@@ -22,17 +22,17 @@ struct SymbolFindings {
   // In load order. Weak symbols are not listed, nor symbols that a missing, refused or unreadable library may
   // export.
   std::vector<UndefinedSymbol> undefined;
-  // Symbols that only a library already loaded in the process exports. They are bound to it if the program
-  // was linked with it or opened it with RTLD_GLOBAL, and undefined if it was opened with RTLD_LOCAL, as
-  // Python opens its modules. Neither dlinfo nor the link map shows which.
+  // Symbols that only a library exports which the process loaded and did not preload. They are bound to it if
+  // the program was linked with it or opened it with RTLD_GLOBAL, and undefined if it was opened with
+  // RTLD_LOCAL, as Python opens its modules. Neither dlinfo nor the link map shows which.
   std::vector<UndefinedSymbol> doubtful;
   std::size_t checked = 0;  // imports looked up
 };
 
 // Looks up every import as the loader would: first among the exports of the opened library and its
-// dependencies (the loader of EngineHost opens each library RTLD_LOCAL), then among the libraries already
-// loaded. glibc compares versions. musl compares only the name, and ignores definitions with a hidden version
-// (musl 1.2 ldso/dynlink.c, find_sym).
+// dependencies (the loader of EngineHost opens each library RTLD_LOCAL) and of preloaded libraries, then
+// among the other libraries already loaded. glibc compares versions. musl compares only the name, and ignores
+// definitions with a hidden version (musl 1.2 ldso/dynlink.c, find_sym).
 //
 // Only objects under `only_below` (a folder; empty = all) have their imports checked, because the system's
 // own libraries are assumed to be complete. Takes some 10 ms for a large engine.

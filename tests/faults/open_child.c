@@ -1,6 +1,6 @@
-/* Opens each file named on the command line with RTLD_NOW and RTLD_LOCAL, as an application does, and writes
- * the result to descriptor 3: "opened" after the last one, or "refused", a tab and the loader's message. No
- * output means that something ended the process. */
+/* Opens each file named on the command line with RTLD_LOCAL and RTLD_NOW (after --lazy: RTLD_LAZY), as an
+ * application does, and writes the result to descriptor 3: "opened" after the last one, or "refused", a tab
+ * and the loader's message. No output means that something ended the process. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +24,9 @@ int main(int argc, char** argv) {
   fix_addresses(argv);
   const struct rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  for (int i = 1; i < argc; ++i) {
-    if (dlopen(argv[i], RTLD_NOW | RTLD_LOCAL) != NULL) continue;
+  const int lazy = argc > 1 && strcmp(argv[1], "--lazy") == 0;
+  for (int i = 1 + lazy; i < argc; ++i) {
+    if (dlopen(argv[i], (lazy ? RTLD_LAZY : RTLD_NOW) | RTLD_LOCAL) != NULL) continue;
     const char* said = dlerror();
     report("refused\t");
     report(said != NULL ? said : "");

@@ -35,14 +35,15 @@ struct DlopenAnswer {
   }
 };
 
-// Opens `files` in this order in one process. `environment` as in ChildRequest. Any thread; blocks until the
-// child ended, or until `deadline` and a little more.
+// Opens `files` in this order in one process, with RTLD_NOW or (`lazy`) RTLD_LAZY. `environment` as in
+// ChildRequest. Any thread; blocks until the child ended, or until `deadline` and a little more.
 inline DlopenAnswer ask_dlopen(const std::filesystem::path& child,
                                const std::vector<std::filesystem::path>& files,
                                std::chrono::milliseconds deadline,
-                               const std::vector<std::string>& environment = {}) {
+                               const std::vector<std::string>& environment = {}, bool lazy = false) {
   ChildRequest request;
   request.argv = {child.native()};
+  if (lazy) request.argv.emplace_back("--lazy");
   for (const std::filesystem::path& file : files) request.argv.push_back(file.native());
   request.environment = environment;
   request.private_channel = true;

@@ -19,7 +19,7 @@ class KnownDifferences {
       if (line.empty() || line.front() == '#') continue;
       const std::vector<std::string> fields = split(line, '\t');
       if (fields.size() != 3 || fields[2].empty())
-        unexplained_.push_back("known_differences.txt: not three fields: " + line);
+        unexplained_.push_back("not three fields: " + line);
       else
         lines_.push_back({fields[0], fields[1], line});
     }
@@ -40,10 +40,11 @@ class KnownDifferences {
   }
   std::size_t explained() const { return explained_; }
   const std::vector<std::string>& unexplained() const { return unexplained_; }
-  std::vector<std::string> vanished() const {
+  // `every_file_is_here`: a line whose files this machine lacks counts, too.
+  std::vector<std::string> vanished(bool every_file_is_here = false) const {
     std::vector<std::string> gone;
     for (const Line& line : lines_)
-      if (line.compared && !line.differed) gone.push_back(line.text);
+      if ((line.compared || every_file_is_here) && !line.differed) gone.push_back(line.text);
     return gone;
   }
 

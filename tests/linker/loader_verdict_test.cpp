@@ -420,6 +420,18 @@ TEST_F(LoaderVerdict, L19TheFlagOfALibraryWithoutOwnVariablesCountsForNothing) {
   EXPECT_EQ(both(user), "");
 }
 
+TEST_F(LoaderVerdict, ThePreloadedLibrariesSymbolsServeEveryLibrary) {
+  const auto provider = part("provider.so", "int lent_to_all(void) { return 0; }\n");
+  const auto engine = part("engine.so", "int lent_to_all(void); int f(void) { return lent_to_all(); }\n");
+  EXPECT_FALSE(opened(engine).opened());
+  EXPECT_EQ(undefined_symbols(closed(engine), reader_, folder()).undefined.size(), 1u);
+  EXPECT_TRUE(opened(engine, "LD_PRELOAD=" + provider.native()).opened());
+  machine_.loaded = {{"", provider, true}};
+  const SymbolFindings findings = undefined_symbols(closed(engine), reader_, folder());
+  EXPECT_THAT(findings.undefined, IsEmpty());
+  EXPECT_THAT(findings.doubtful, IsEmpty());
+}
+
 TEST_F(LoaderVerdict, L12ASymbolOfferedByALibraryOfThisProcessIsADoubt) {
   const auto provider = part("provider.so", "int lent_by_the_process(void) { return 0; }\n");
   const auto engine =

@@ -352,7 +352,8 @@ TEST_F(OpenedByAProgram, AFileThatCannotBeOpenedEndsItsListNotTheSearch) {
 // The result of the program below.
 TEST(ProgramWithPreloads, DISABLED_PrintsThem) {
   std::ofstream text(std::getenv("ENGINEHOST_TEST_TEXT"));
-  for (const LoadedLibrary& library : preloaded_libraries()) text << library.path.native() << "\n";
+  for (const LoadedLibrary& library : preloaded_libraries())
+    text << library.path.native() << (library.global ? "\n" : ", not global\n");
 }
 
 TEST_F(OpenedByAProgram, PreloadsOfTheEnvironmentAreListedWithTheirNeeds) {

@@ -11,11 +11,10 @@
 #include <sstream>
 
 #include "base/environment.hpp"
-#include "host/explain/loader_text.hpp"
 #include "tests/faults/real_dlopen.hpp"
 #include "tests/linker/known_differences.hpp"
 #include "tests/linker/machine_libraries.hpp"
-#include "tests/linker/real_loader.hpp"
+#include "tests/preflight/agreement.hpp"
 #include "tests/preflight/helpers.hpp"
 #include "tests/support/paths.hpp"
 
@@ -23,44 +22,6 @@ namespace enginehost::preflight {
 namespace {
 
 using faults::DlopenAnswer;
-
-bool same_file(std::string_view a, std::string_view b) {
-  return a == b || test::real_path(std::string(a)) == test::real_path(std::string(b));
-}
-
-// Whether a diagnosis has this evidence. The loader stops at the first problem, and does not report the order
-// in which it binds libraries.
-bool reported(const Report& report, std::string_view what, std::string_view value) {
-  for (const Diagnosis& diagnosis : report.diagnoses)
-    for (const std::string_view one : diagnosis.values(what))
-      if (one == value) return true;
-  return false;
-}
-
-// Whether preflight names the subject of the loader's message: the first missing library, a symbol and its
-// needer, a version, or the file itself.
-bool names_subject(const Report& report, const explain::LoaderHint& hint) {
-  if (report.diagnoses.empty()) return false;
-  if (hint.code == "EH-L01") return !report.missing.empty() && report.missing.front().name == hint.subject;
-  if (!hint.symbol.empty())
-    return reported(report, "symbol", hint.symbol) &&
-           std::any_of(report.diagnoses.begin(), report.diagnoses.end(), [&](const Diagnosis& one) {
-             return same_file(one.value("required_by"), hint.required_by);
-           });
-  if (!hint.version.empty())
-    return std::any_of(report.versions.begin(), report.versions.end(),
-                       [&](const auto& one) { return one.version == hint.version; });
-  for (const Diagnosis& diagnosis : report.diagnoses)
-    for (const char* what : {"file", "path", "library"})
-      if (same_file(diagnosis.value(what), hint.subject)) return true;
-  return false;
-}
-
-std::string said_by(const Report& report) {
-  std::string said = name_of(report.verdict);
-  for (const Diagnosis& diagnosis : report.diagnoses) said += "; " + explain::one_line(diagnosis);
-  return said;
-}
 
 class DlopenAgreement : public ::testing::Test {
  protected:

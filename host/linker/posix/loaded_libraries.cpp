@@ -98,7 +98,7 @@ std::vector<LoadedLibrary> preloaded_libraries() {
   }
   std::vector<LoadedLibrary> preloaded;
   for (std::size_t i = 0; i < all.size(); ++i)
-    if (came[i]) preloaded.push_back(all[i]);
+    if (came[i]) preloaded.push_back({all[i].soname, all[i].path, true});
   return preloaded;
 }
 
