@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <set>
@@ -303,14 +302,14 @@ namespace {
 // prefix above "lib".
 std::string tree_of(const Spec& spec, const std::string& path) {
   if (!spec.view.empty() && is_below(path_of(path), spec.view)) return path_text(spec.view);
-  const std::string folder = folder_of(real_path(path));
+  const std::string folder = generic_text(path_of(real_path(path)).parent_path());
   for (const std::string_view packages : {"/site-packages", "/dist-packages"})
     if (const std::size_t at = (folder + "/").rfind(std::string(packages) + "/"); at != std::string::npos)
       return folder.substr(0, at + packages.size());
   for (const char* store : {"/nix/store", "/gnu/store"})
     if (folder.starts_with(std::string(store) + "/")) return store;
   std::vector<std::string> names = split(folder, '/');
-  const auto drop = [&](std::initializer_list<std::string_view> ending) {
+  const auto drop = [&](const std::vector<std::string_view>& ending) {
     if (names.size() <= ending.size() ||
         !std::equal(ending.begin(), ending.end(), names.end() - static_cast<std::ptrdiff_t>(ending.size()),
                     [](std::string_view pattern, const std::string& name) {
@@ -320,10 +319,18 @@ std::string tree_of(const Spec& spec, const std::string& path) {
     names.resize(names.size() - ending.size());
     return true;
   };
-  // The toolkit's own folders, and those of the wheels.
-  if (!drop({"nvidia", "*", "lib"}) && !drop({"targets", "*", "lib"}) &&
-      !drop({"extras", "CUPTI", "lib64"}) && !drop({"nvvm", "lib64"}) && !drop({"lib64"}))
-    drop({"lib"});
+  // The folders of wheels and of the toolkit, on Linux and Windows.
+  const std::vector<std::string_view> endings[] = {{"nvidia", "*", "lib"},
+                                                   {"nvidia", "*", "bin"},
+                                                   {"targets", "*", "lib"},
+                                                   {"extras", "CUPTI", "lib64"},
+                                                   {"nvvm", "lib64"},
+                                                   {"bin", "x64"},
+                                                   {"lib64"},
+                                                   {"lib"},
+                                                   {"bin"}};
+  for (const auto& ending : endings)
+    if (drop(ending)) break;
   return join(names, "/");
 }
 

@@ -192,7 +192,9 @@ class Check {
   void check_tables() {
     for (const std::string& file : own_files()) {
       const auto reported = [&](const Diagnosis& diagnosis) { return diagnosis.value("file") == file; };
-      if (index_.is_optional(file) ||
+      const bool needed =
+          file == path_text(spec_.plugin) || std::find(order_.begin(), order_.end(), file) != order_.end();
+      if ((index_.is_optional(file) && !needed) ||
           std::any_of(report_.diagnoses.begin(), report_.diagnoses.end(), reported))
         continue;
       auto bindings = binary::check_bindings(reader_.on_disk(file));

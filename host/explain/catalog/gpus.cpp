@@ -160,7 +160,7 @@ constexpr Entry entries[] = {
                 "{others...}",
                 "the CUDA libraries of the build come from two places"},
      .remedies = {"{by=LD_LIBRARY_PATH}remove the folder of {path} from LD_LIBRARY_PATH",
-                  "put the library of the other release beside the others: {provided_by...}",
+                  "install {library} beside the others: {provided_by...}",
                   "publisher: include all libraries of CUDA, or none"},
      .category = Category::request},
     {.name = {"EH-G18", "two CUDA major versions in one process"},

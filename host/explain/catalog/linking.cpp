@@ -13,11 +13,11 @@ constexpr std::string_view by_current_folder =
     "exist";
 constexpr std::string_view by_path = "{needed_by|name} needs {library}, and {tried} does not exist";
 // A file with another number at the end of its SONAME.
-constexpr std::string_view other_releases =
-    "{+library}{needed_by|name} needs {library...}, and no folder that the loader searches has them; "
-    "{other_release...} cannot stand in, because the number at the end is another";
+constexpr std::string_view other_release_of =
+    "{needed_by|name} needs {library...}, which no folder that the loader searches has; {other_release...} "
+    "({other_release_of...}) cannot stand in, because the number at the end is another";
 constexpr std::string_view other_release =
-    "{needed_by|name} needs {library...}, and no folder that the loader searches has it; {other_release...} "
+    "{needed_by|name} needs {library...}, which no folder that the loader searches has; {other_release...} "
     "cannot stand in, because the number at the end is another";
 constexpr std::string_view needed_by_name =
     "{?tried}publisher: need it by its name alone, and set a RUNPATH from $ORIGIN: patchelf --replace-needed "
@@ -37,7 +37,7 @@ constexpr Entry entries[] = {
      .before = "the closure of the file, searched as the loader would",
      .after = "\"cannot open shared object file\", held against the files",
      .causes =
-         {by_current_folder, by_path, other_releases, other_release,
+         {by_current_folder, by_path, other_release_of, other_release,
           "{+library}{needed_by|name} needs {library...}, and no folder that the loader searches has them",
           "{needed_by|name} needs {library...}, and no folder that the loader searches has it",
           "{library...} is needed, and no folder that the loader searches has it",
@@ -50,7 +50,7 @@ constexpr Entry entries[] = {
      .before = "the closure of the file, searched as the loader would",
      .after = "\"cannot open shared object file\", held against the files",
      .causes =
-         {by_current_folder, by_path, other_releases, other_release,
+         {by_current_folder, by_path, other_release_of, other_release,
           "{+library}{needed_by|name} needs {library...}, and no folder that the loader searches has them",
           "{needed_by|name} needs {library...}, and no folder that the loader searches has it",
           "a library is needed indirectly, and no folder that the loader searches has it"},

@@ -193,7 +193,7 @@ constexpr Entry entries[] = {
           "{library} is from {path}, and the other parts of cuDNN are not",
           "the parts of cuDNN do not belong together"},
      .remedies = {"{by=LD_LIBRARY_PATH}remove the folder of {path} from LD_LIBRARY_PATH",
-                  "install all parts of cuDNN in one folder, of one release: {provided_by...}",
+                  "install all parts of cuDNN in one folder, of one release",
                   "{!by}take other copies of cuDNN out of LD_LIBRARY_PATH"},
      .category = Category::host},
     {.name = {"EH-R17", "the device computes wrongly, or elsewhere than the engine says"},
@@ -243,8 +243,7 @@ constexpr Entry entries[] = {
           "{library...} would come from {path...} (found by: {by}), and {product} itself is {others...}",
           "parts of one product come from two folders"},
      .remedies = {"{by=LD_LIBRARY_PATH}remove the folder of {path} from LD_LIBRARY_PATH",
-                  "install all parts in one folder, of one release: {provided_by...}",
-                  "{!provided_by}install all parts in one folder, of one release",
+                  "install all parts in one folder, of one release",
                   "publisher: include all parts of the product, or none"},
      .category = Category::host},
 };
