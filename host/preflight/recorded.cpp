@@ -139,7 +139,7 @@ std::string unknown_page_size(const Spec& spec, const binary::BinaryInfo& info, 
   if (spec.platform->page_size.is_known() || machine.architecture == "x86_64" ||
       linker::refusal_of(machine, info, file, true))
     return {};
-  for (const std::uint64_t size : {16384, 65536}) {
+  for (const std::uint64_t size : {16384u, 65536u}) {
     machine.page_size = size;
     if (linker::refusal_of(machine, info, file, true))
       return "the record has no page size; the loader refuses the file where memory pages have " +

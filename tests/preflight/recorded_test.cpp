@@ -112,13 +112,13 @@ TEST_F(Recorded, L08TheNeedsOfTheClosureAreComparedWithItsGlibc) {
 }
 
 TEST_F(Recorded, F12PagesLargerThanTheAlignmentAreRefused) {
-  for (const std::uint64_t alignment : {4096, 16384, 65536}) {
+  for (const std::uint64_t alignment : {4096u, 16384u, 65536u}) {
     const std::string flag = "-nostdlib -Wl,-z,max-page-size=" + std::to_string(alignment) +
                              ",-z,common-page-size=4096,-z,noseparate-code";
     const auto native = workshop_.library("libnative.so", "int d=1;int one(void){return d;}", flag);
     const auto foreign = workshop_.library("libforeign.so", "int d=1;int one(void){return d;}", flag);
     workshop_.make_foreign(foreign);
-    for (const std::uint64_t page : {4096, 16384, 65536}) {
+    for (const std::uint64_t page : {4096u, 16384u, 65536u}) {
       for (const auto& [file, arch] :
            {std::pair(native, test::architecture), std::pair(foreign, test::other_architecture)}) {
         platform::Platform platform = machine("2.36", arch);

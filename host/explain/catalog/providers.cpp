@@ -317,7 +317,8 @@ constexpr Provider libraries[] = {
     in_debian("libze_tracing_layer.so.1", "Level Zero loader", "libze1", "level-zero"),
     in_debian("libze_validation_layer.so.1", "Level Zero loader", "libze1", "level-zero"),
     // AMD: the number is ROCm's major version; Debian 12's libamdhip64-5 5.2.3 has .so.5 alone (2026-11-28)
-    {"libamdhip64.so.5", "AMD HIP runtime of ROCm 5", "", "", "", "libamdhip64-5", "hip-runtime-amd of AMD's ROCm 5"},
+    {"libamdhip64.so.5", "AMD HIP runtime of ROCm 5", "", "", "", "libamdhip64-5",
+     "hip-runtime-amd of AMD's ROCm 5"},
     elsewhere("libamdhip64.so.6", "AMD HIP runtime of ROCm 6", "hip-runtime-amd of AMD's ROCm 6"),
     elsewhere("libamdhip64.so.7", "AMD HIP runtime of ROCm 7", "hip-runtime-amd of AMD's ROCm 7"),
     elsewhere("libamdhip64.so", "AMD HIP runtime", "ROCm: hip-runtime-amd"),
