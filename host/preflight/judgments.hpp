@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/diagnosis.hpp"
@@ -45,6 +47,9 @@ class ViewIndex {
   // Appends the view's libraries that `file` needs to `order`, leaves first, without `file` itself and
   // without those already there.
   void add_needs(const std::string& file, std::vector<std::string>& order) const;
+  // Returns binary::library_names() of the file, none if it cannot be read. Reads each file once for a
+  // prefix.
+  const std::vector<std::string>& library_names(const std::string& file, std::string_view prefix) const;
 
   const Spec& spec;
   linker::Reader& reader;
@@ -53,6 +58,7 @@ class ViewIndex {
   const NameRules rules_;
   std::vector<std::string> libraries_;
   std::map<std::string, std::string> by_name_;
+  mutable std::map<std::pair<std::string, std::string>, std::vector<std::string>> names_in_files_;
 };
 
 std::vector<std::filesystem::path> as_paths(const std::vector<std::string>& files);

@@ -123,12 +123,11 @@ bool is_accepted(const ViewIndex& index, const std::string& path) {
 }
 
 // True when the file contains the name as text: in full, or without the version that it appends.
-bool asks_for(linker::Reader& reader, const std::string& file, std::string_view part,
+bool asks_for(const ViewIndex& index, const std::string& file, std::string_view part,
               const std::string& name) {
-  const auto texts = binary::library_names(reader.on_disk(file), part);
-  return texts && std::any_of(texts->begin(), texts->end(), [&](const std::string& text) {
-           return name == text || name.starts_with(text + ".");
-         });
+  const std::vector<std::string>& texts = index.library_names(file, part);
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const std::string& text) { return name == text || name.starts_with(text + "."); });
 }
 
 // The release in the name of the file ("9.19.0" of libcudnn_ops.so.9.19.0), or of the wheel that holds it
@@ -157,6 +156,14 @@ bool same_release(const std::string& a, const std::string& b) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& ViewIndex::library_names(const std::string& file,
+                                                         std::string_view prefix) const {
+  const auto [known, added] = names_in_files_.try_emplace({file, std::string(prefix)});
+  if (!added) return known->second;
+  if (auto names = binary::library_names(reader.on_disk(file), prefix)) known->second = std::move(*names);
+  return known->second;
+}
 
 FoundByName find_by_name(const ViewIndex& index, const std::string& file, const std::string& name) {
   const linker::Machine& machine = index.spec.machine;
@@ -196,7 +203,7 @@ std::vector<std::string> parts_out_of_reach(const ViewIndex& index, const std::v
     const auto opens_it = [&](const std::string& file, const Family& family) {
       return file != part && name.starts_with(family.part) &&
              soname_of(reader, file).starts_with(family.library) && !reaches_it(file) &&
-             asks_for(reader, file, family.part, name);
+             asks_for(index, file, family.part, name);
     };
     const bool out_of_reach = std::any_of(files.begin(), files.end(), [&](const std::string& file) {
       return std::any_of(std::begin(families), std::end(families),
@@ -216,11 +223,9 @@ std::vector<Diagnosis> missing_parts(const ViewIndex& index, const std::vector<s
       return known.needed && name.starts_with(known.library);
     });
     if (family == std::end(families)) continue;
-    const auto parts = binary::library_names(index.reader.on_disk(file), family->part);
-    if (!parts) continue;
     const std::vector<std::string> folders = folders_searched(index, file);
     Diagnosis diagnosis = diagnose("EH-R15");
-    for (const std::string& part : *parts) {
+    for (const std::string& part : index.library_names(file, family->part)) {
       const std::vector<std::string> names = spellings(part, name);
       if (std::any_of(names.begin(), names.end(),
                       [&](const std::string& one) { return is_there(index, file, one, folders); }))
@@ -284,8 +289,7 @@ std::vector<Diagnosis> mixed_parts(const ViewIndex& index, const linker::Closure
     const std::string soname = soname_of(index.reader, file);
     for (const Family& family : families) {
       if (!family.one_folder || !soname.starts_with(family.library)) continue;
-      const auto parts = binary::library_names(index.reader.on_disk(file), family.part);
-      for (const std::string& part : parts ? *parts : std::vector<std::string>())
+      for (const std::string& part : index.library_names(file, family.part))
         for (const std::string& name : spellings(part, soname))
           if (name != soname && judge(family, file, name)) break;
     }
