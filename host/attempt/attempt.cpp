@@ -111,6 +111,8 @@ class Attempt {
     auto opened = std::make_shared<Opened>();
     opened->installed.folder = plugin.parent_path();
     opened->installed.plugin = path_text(plugin.filename());
+    // Without a manifest, nobody says that the files beside the plugin belong to it.
+    opened->installed.optional = {"*"};
     TRY_ASSIGN(const OpenLock lock, try_out(opened->installed));
     CrashGuard crash_guard({});
     TRY(load(*opened, crash_guard));

@@ -15,6 +15,9 @@ namespace {
 void add_providers(Diagnosis& diagnosis) {
   if (!diagnosis.values("provided_by").empty()) return;
   std::vector<std::string> libraries = diagnosis.values("library");
+  for (const std::string& file : diagnosis.values("other_release"))
+    if (const Provider* provider = provider_of(file))
+      diagnosis.with("other_release_of", provider->what, "EngineHost's table of well-known libraries");
   for (std::string& library : diagnosis.values("missing_library")) libraries.push_back(std::move(library));
   for (const std::string& library : libraries)
     if (const std::string text = provider_text(library); !text.empty())

@@ -35,6 +35,7 @@ class ClosureWalk {
       : machine_(machine), request_(request), reader_(reader) {
     closure_.file = path_text(request.file);
     closure_.libc = machine.libc;
+    closure_.recorded = machine.recorded;
     closure_.objects.reserve(usual_objects);
     names_.reserve(2 * usual_objects);
     identities_.reserve(usual_objects);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_set>
 
@@ -107,6 +108,19 @@ VersionName parse_version_name(std::string_view name) {
   return {name.substr(0, mark), dotted ? version : std::string_view{}};
 }
 
+namespace {
+
+// Returns whether a recorded C library defines the version of its own; absent: its number does not show it.
+std::optional<bool> recorded_libc_has(const Machine& machine, std::string_view version) {
+  const VersionName name = parse_version_name(version);
+  if (!machine.recorded || machine.libc_version.empty() || name.family != "GLIBC") return std::nullopt;
+  if (version == "GLIBC_ABI_DT_RELR") return compare_versions(machine.libc_version, "2.36") >= 0;
+  if (name.version.empty()) return std::nullopt;
+  return compare_versions(machine.libc_version, name.version) >= 0;
+}
+
+}  // namespace
+
 void check_versions(const Machine& machine, const Reader& reader,
                     const std::unordered_map<std::string, int>& serving, Closure& closure) {
   const bool glibc = machine.libc == Libc::glibc;
@@ -114,7 +128,8 @@ void check_versions(const Machine& machine, const Reader& reader,
   std::map<std::string_view, HighestVersion> highest;
   for (const Object& object : closure.objects) {
     if (object.info == nullptr || object.found_by == "already loaded") continue;
-    if (object.info->packed_relocations) judge_packed_relocations(machine, object, closure);
+    const bool suits_record = machine.recorded && is_systems_own(object);
+    if (object.info->packed_relocations && !suits_record) judge_packed_relocations(machine, object, closure);
     for (const binary::VersionNeed& need : object.info->version_needs) {
       const VersionName name = parse_version_name(need.version);
       if (!is_systems_own(object) && !name.version.empty() &&
@@ -124,6 +139,12 @@ void check_versions(const Machine& machine, const Reader& reader,
           top = {std::string(name.family), std::string(name.version), need.library, object.path};
       }
       if (!glibc) continue;
+      if (const std::optional<bool> has = recorded_libc_has(machine, need.version)) {
+        if (!*has && !suits_record)
+          closure.versions.push_back({need.version, need.library, "the recorded machine", object.path,
+                                      need.weak, "GLIBC_" + machine.libc_version});
+        continue;
+      }
       const auto found = serving.find(need.library);
       if (found == serving.end()) {
         if (!is_reported_elsewhere(closure, object, need.library))

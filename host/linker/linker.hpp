@@ -166,6 +166,7 @@ struct Closure {
   std::vector<Diagnosis> doubts;
   std::string file;         // the requested file
   Libc libc = Libc::glibc;  // whose loader is modelled
+  bool recorded = false;    // Machine::recorded
 
   // Returns whether the loader would accept everything: nothing missing, no fatal rejection, nothing refused,
   // no unsatisfied version. Undefined symbols are a separate pass (symbols.hpp).

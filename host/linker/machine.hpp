@@ -70,6 +70,9 @@ struct Machine {
   std::string architecture;  // as binary::BinaryInfo::machine: "x86_64", "aarch64"
   int bits = 64;
   std::uint64_t page_size = 4096;
+  // The members above and `isa` are those of a recorded machine; files, folders and libraries are those of
+  // this one. This machine's own libraries then count as built for the recorded C library.
+  bool recorded = false;
   std::uint32_t isa = 0;  // x86: bits 1 baseline, 2 v2, 4 v3, 8 v4; 0 = unknown, not checked
 
   // Files are read below this folder ("" = the real root). All other paths, including results, are the

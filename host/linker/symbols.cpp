@@ -156,6 +156,8 @@ class SymbolPass {
     }
     UndefinedSymbol undefined{
         symbol.name, symbol.version, symbol.library, importer, !found.empty(), symbol.variable, {}};
+    // This machine's C library does not show what the recorded one offers; its version number does.
+    if (closure_.recorded && symbol.version.starts_with("GLIBC_")) return;
     // A library already reported as missing may export the symbol.
     if (lender == nullptr && !scope.whole) return;
     if (lender == nullptr) {
@@ -208,11 +210,11 @@ SymbolFindings undefined_symbols(const Closure& closure, Reader& reader,
 
 std::vector<Diagnosis> diagnose_symbols(const std::vector<UndefinedSymbol>& symbols) {
   std::vector<Diagnosis> found;
-  std::unordered_map<std::string, std::size_t> by_library;  // code + library -> index in found
+  std::unordered_map<std::string, std::size_t> by_library;  // code + both libraries -> index in found
   for (const UndefinedSymbol& symbol : symbols) {
     const char* code = code_of(symbol);
     const std::string_view program = offered_by_program(symbol.name);
-    auto [known, added] = by_library.emplace(code + symbol.required_by, found.size());
+    auto [known, added] = by_library.emplace(code + symbol.required_by + '\0' + symbol.library, found.size());
     if (added)
       found.push_back(
           std::move(diagnose(code).with("file", symbol.required_by).with("required_by", symbol.required_by)));
@@ -220,7 +222,13 @@ std::vector<Diagnosis> diagnose_symbols(const std::vector<UndefinedSymbol>& symb
     if (added && !program.empty()) diagnosis.with("program", program, "the names of its symbols");
     diagnosis.with("symbol", symbol.name, "dynamic symbol table");
     if (!symbol.version.empty()) diagnosis.with("version", symbol.version);
-    if (!symbol.library.empty()) diagnosis.with("library", symbol.library);
+    if (added && !symbol.library.empty()) diagnosis.with("library", symbol.library);
+    // dlopen with RTLD_LAZY binds functions when they are called, and variables at once.
+    if (added && !symbol.library.empty())
+      diagnosis.with("binding", symbol.variable
+                                    ? "dlopen fails"
+                                    : "dlopen fails with RTLD_NOW, which Python and EngineHost use; with "
+                                      "RTLD_LAZY the first call of the function ends the program");
     if (!symbol.lent_by.empty()) diagnosis.with("lent_by", symbol.lent_by, "libraries of this process");
   }
   return found;

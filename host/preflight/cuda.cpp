@@ -86,8 +86,16 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
     diagnoses.insert(no_gpu ? diagnoses.begin() : diagnoses.end(), std::move(diagnosis));
   }
   for (const linker::Object& object : closure.objects) {
-    if ((object.soname != driver_library && object.name != driver_library) || !is_stub(spec, object))
-      continue;
+    if (object.soname != driver_library && object.name != driver_library) continue;
+    // A recorded machine without a driver does not have that of this machine.
+    if (spec.machine.recorded && spec.platform->cuda.library.is_absent() && !object.needed_by.empty()) {
+      linker::Missing missing;
+      missing.name = driver_library;
+      missing.needed_by = object.needed_by;
+      diagnoses.push_back(driver_missing(spec, missing));
+      return;
+    }
+    if (!is_stub(spec, object)) continue;
     diagnoses.push_back(std::move(diagnose("EH-G02")
                                       .with("file", path_text(spec.plugin))
                                       .with("library", driver_library)
@@ -122,7 +130,8 @@ void judge_device_files(const Spec& spec, const linker::Closure& closure, const 
   if (library == nullptr || is_stub(spec, *library)) return;
   if (platform::driver_library_state(*spec.platform) == platform::DriverLibrary::linux_in_wsl)
     warnings.push_back(platform::why_no_driver(*spec.platform));
-  if (!spec.platform->cuda.driver.is_known() || spec.platform->wsl.is_known()) return;
+  if (spec.machine.recorded || !spec.platform->cuda.driver.is_known() || spec.platform->wsl.is_known())
+    return;
   if (auto closed = device_problem("/dev/nvidiactl", *library, reader)) {
     platform::add_driver_facts(*spec.platform, *closed);
     warnings.push_back(std::move(*closed));
@@ -131,6 +140,7 @@ void judge_device_files(const Spec& spec, const linker::Closure& closure, const 
 
 void judge_amd_device_file(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
                            std::vector<Diagnosis>& warnings) {
+  if (spec.machine.recorded) return;
   const std::string device = "/dev/kfd";
   const auto runtime = std::ranges::find_if(closure.objects, [](const linker::Object& object) {
     return object.name.starts_with("libhsa-runtime64.so") || object.name.starts_with("libamdhip64.so");
@@ -203,6 +213,8 @@ constexpr std::string_view cuda_libraries[] = {
     "libnvjpeg.",   "libnvfatbin.",      "libcupti.",    "cudart64_",   "cublas64_",          "cublaslt64_",
     "cufft64_",     "cufftw64_",         "curand64_",    "cusolver64_", "cusolvermg64_",      "cusparse64_",
     "nvrtc64_",     "nvrtc-builtins64_", "nvjitlink_",   "nvjpeg64_",   "nvfatbin_",          "cupti64_"};
+constexpr std::string_view cublas_libraries[] = {"libcublas.", "libcublasLt.", "libnvblas.", "cublas64_",
+                                                 "cublaslt64_"};
 constexpr std::string_view cudnn_libraries[] = {"libcudnn.", "libcudnn_", "cudnn64_", "cudnn_"};
 // Wheels rename the libraries that they contain: libgomp-a34b3233.so.1.
 constexpr std::string_view openmp_libraries[] = {"libgomp.",       "libgomp-",   "libiomp5.",
@@ -227,32 +239,38 @@ std::string name_of(const Object& object) {
   return object.soname.empty() ? object.name : object.soname;
 }
 
-std::string place_of(const Spec& spec, const Object& object) {
+// The folder that must hold all parts of one product.
+std::string folder_of(const Spec& spec, const Object& object) {
   if (!spec.view.empty() && is_below(path_of(object.path), spec.view)) return path_text(spec.view);
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path_of(object.path), error);
   return path_text((error ? path_of(object.path) : real).parent_path());
 }
 
-void report_places(const Spec& spec, const std::vector<const Object*>& family, const char* code,
-                   std::vector<Diagnosis>& warnings) {
+// Reports the libraries that come from elsewhere than from the place of the inspected file, or than most.
+// Returns whether there are any.
+template <class PlaceOf>
+bool report_places(const Spec& spec, const std::vector<const Object*>& family, const char* code,
+                   const PlaceOf& place_of, const std::string& own, std::vector<Diagnosis>& warnings) {
   std::map<std::string, std::vector<const Object*>> places;
-  for (const Object* object : family) places[place_of(spec, *object)].push_back(object);
-  if (places.size() < 2) return;
-  // The folder with the fewest libraries is reported as the odd one out, never the build's own.
-  const auto odd = std::min_element(places.begin(), places.end(), [&](const auto& left, const auto& right) {
-    const bool left_own = left.first == path_text(spec.view), right_own = right.first == path_text(spec.view);
-    return left_own != right_own ? right_own : left.second.size() < right.second.size();
-  });
+  for (const Object* object : family) places[place_of(*object)].push_back(object);
+  if (places.size() < 2) return false;
+  const auto home = places.contains(own) ? places.find(own)
+                                         : std::max_element(places.begin(), places.end(),
+                                                            [](const auto& left, const auto& right) {
+                                                              return left.second.size() < right.second.size();
+                                                            });
   Diagnosis diagnosis = diagnose(code);
   diagnosis.with("file", path_text(spec.plugin));
-  for (const Object* object : odd->second)
-    diagnosis.with("library", name_of(*object), object->found_by)
-        .with("path", object->path, object->found_by);
   for (const auto& [place, objects] : places)
-    if (place != odd->first)
-      for (const Object* object : objects) diagnosis.with("others", object->path, object->found_by);
+    for (const Object* object : objects) {
+      const bool foreign = place != home->first;
+      if (foreign && diagnosis.value("by").empty()) diagnosis.with("by", object->found_by);
+      if (foreign) diagnosis.with("library", name_of(*object), object->found_by);
+      diagnosis.with(foreign ? "path" : "others", object->path, object->found_by);
+    }
   warnings.push_back(std::move(diagnosis));
+  return true;
 }
 
 // Returns "13" for "libcudart.so.13.0" and "cudart64_13.dll", "11" for "cudart64_110.dll", "6" for
@@ -319,7 +337,8 @@ std::set<std::string> names_used(const linker::Closure& closure) {
 
 void judge_mixed_sources(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& warnings) {
   const std::set<std::string> used = names_used(closure);
-  std::vector<const Object*> cuda, cudnn, openmp;
+  const Sources sources(spec, closure);
+  std::vector<const Object*> cuda, cudnn, cublas, openmp;
   const Object *our_cudart = nullptr, *held_cudart = nullptr;
   bool brings_openmp = false;
   for (const Object& object : closure.objects) {
@@ -334,9 +353,17 @@ void judge_mixed_sources(const Spec& spec, const linker::Closure& closure, std::
     if (!asked_for) continue;
     if (is_one_of(name, cuda_libraries)) cuda.push_back(&object);
     if (is_one_of(name, cudnn_libraries)) cudnn.push_back(&object);
+    if (is_one_of(name, cublas_libraries)) cublas.push_back(&object);
   }
-  report_places(spec, cudnn, "EH-R16", warnings);
-  report_places(spec, cuda, "EH-G17", warnings);
+  const std::string plugin = path_text(spec.plugin);
+  const auto folder = [&](const Object& object) { return folder_of(spec, object); };
+  const std::string own_folder = path_text(spec.view.empty() ? spec.plugin.parent_path() : spec.view);
+  report_places(spec, cudnn, "EH-R16", folder, own_folder, warnings);
+  if (!report_places(
+          spec, cuda, "EH-G17", [&](const Object& object) { return sources.of(object.path); },
+          sources.of(plugin), warnings) &&
+      report_places(spec, cublas, "EH-R20", folder, own_folder, warnings))
+    warnings.back().with("product", "cuBLAS");
   report_majors(spec, our_cudart, held_cudart, warnings);
   if (brings_openmp) report_runtimes(spec, openmp, warnings);
 }

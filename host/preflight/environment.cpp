@@ -7,6 +7,7 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/linker/search.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -130,7 +131,8 @@ void name_the_variable(const Inquiry& inquiry, const Closure& closure, std::vect
 
 // The variable's current value; ld.so read it when the process started.
 std::string path_now(const Spec& spec) {
-  if (spec.platform == nullptr || !spec.platform->loader_environment.is_known()) return {};
+  if (spec.platform == nullptr || spec.machine.recorded || !spec.platform->loader_environment.is_known())
+    return {};
   for (const auto& [name, value] : spec.platform->loader_environment.value())
     if (name == variable) return value;
   return {};
@@ -165,7 +167,8 @@ void report_ignored_path(const Inquiry& inquiry, std::vector<Diagnosis>& diagnos
 
 void warn_of_preload(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
   const Spec& spec = inquiry.index.spec;
-  if (spec.platform == nullptr || !spec.platform->loader_environment.is_known()) return;
+  if (spec.platform == nullptr || spec.machine.recorded || !spec.platform->loader_environment.is_known())
+    return;
   for (const auto& [name, value] : spec.platform->loader_environment.value()) {
     if (name != "LD_PRELOAD") continue;
     // ld.so splits at spaces and colons (elf/rtld.c, handle_preload_list). A name without "/" is searched,
@@ -235,6 +238,51 @@ void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,
       diagnoses.push_back(std::move(diagnosis));
     }
   }
+}
+
+void name_other_releases(const ViewIndex& index, std::vector<Diagnosis>& diagnoses) {
+  for (Diagnosis& diagnosis : diagnoses) {
+    if (diagnosis.code != "EH-L01" && diagnosis.code != "EH-L02") continue;
+    std::vector<std::string> folders = diagnosis.values("searched");
+    folders.emplace_back(linker::folder_of_file(diagnosis.value("needed_by")));
+    std::set<std::string> reported;
+    for (const std::string& library : diagnosis.values("library")) {
+      const std::size_t at = library.find(".so.");
+      if (at == std::string::npos) continue;
+      const std::string stem = library.substr(0, at + 4);
+      for (const std::string& folder : folders)
+        for (const std::string& name : index.reader.names_in(folder))
+          // The name with the fewest numbers is the SONAME: libavutil.so.57, not libavutil.so.57.28.100.
+          if (name.starts_with(stem) && name.find('.', stem.size()) == std::string::npos &&
+              name != library.substr(0, name.size()) && reported.insert(name).second)
+            diagnosis.with("other_release", folder + "/" + name);
+    }
+  }
+}
+
+namespace {
+
+bool offers(linker::Reader& reader, const std::string& file, const Diagnosis& missing) {
+  const auto table = binary::read_symbols(reader.on_disk(file));
+  return table && std::ranges::any_of(table->exports, [&](const binary::Symbol& symbol) {
+           return symbol.name == missing.value("symbol") && symbol.version == missing.value("version");
+         });
+}
+
+}  // namespace
+
+void explain_missing_symbol(const ViewIndex& index, const linker::Closure& closure, Diagnosis& diagnosis) {
+  const std::string library(diagnosis.value("library")), needer(diagnosis.value("required_by"));
+  const linker::Object* found = library.empty() ? nullptr : closure.find(library);
+  if (diagnosis.code != "EH-L15" || found == nullptr) return;
+  diagnosis.with("path", found->path, found->found_by);
+  if (found->found_by == variable)
+    diagnosis.with("from_environment", variable, index.spec.machine.library_path_text.value_or(""));
+  for (const std::string& path : files_of_name(index, needer, library))
+    if (!same_file(path, found->path) && offers(index.reader, path, diagnosis)) {
+      diagnosis.with("wanted", path);
+      break;
+    }
 }
 
 }  // namespace enginehost::preflight

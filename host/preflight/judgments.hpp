@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/diagnosis.hpp"
@@ -45,6 +47,9 @@ class ViewIndex {
   // Appends the view's libraries that `file` needs to `order`, leaves first, without `file` itself and
   // without those already there.
   void add_needs(const std::string& file, std::vector<std::string>& order) const;
+  // Returns binary::library_names() of the file, none if it cannot be read. Reads each file once for a
+  // prefix.
+  const std::vector<std::string>& library_names(const std::string& file, std::string_view prefix) const;
 
   const Spec& spec;
   linker::Reader& reader;
@@ -53,6 +58,7 @@ class ViewIndex {
   const NameRules rules_;
   std::vector<std::string> libraries_;
   std::map<std::string, std::string> by_name_;
+  mutable std::map<std::pair<std::string, std::string>, std::vector<std::string>> names_in_files_;
 };
 
 std::vector<std::filesystem::path> as_paths(const std::vector<std::string>& files);
@@ -108,6 +114,42 @@ std::vector<Diagnosis> missing_parts(const ViewIndex& index, const std::vector<s
 // SONAME matches. cuDNN 9 for CUDA 11 searches NVRTC in "nvrtc/lib", where no wheel has it, and NVRTC 13 has
 // no RUNPATH at all to find its builtins.
 std::vector<std::string> parts_out_of_reach(const ViewIndex& index, const std::vector<std::string>& files);
+
+// The file that dlopen of the name takes when `file` calls it, and how the loader finds it; empty: none.
+struct FoundByName {
+  std::string path, by;
+};
+FoundByName find_by_name(const ViewIndex& index, const std::string& file, const std::string& name);
+
+// Returns every file of that name which the loader would take when `file` asks for it, if there were no
+// other, and the one beside `file`.
+std::vector<std::string> files_of_name(const ViewIndex& index, const std::string& file,
+                                       const std::string& name);
+
+// Returns the libraries of the closure that open parts of their own by name.
+std::vector<std::string> openers_of_parts(const linker::Closure& closure);
+
+// EH-R16 (cuDNN) or EH-R20 (NVRTC, TensorRT, MKL) for parts that one of `files` would open by name and that
+// would come from another folder than the file itself: library..., path..., others, by, product; release and
+// release_of_part as far as the files' names or their wheels show them. Two copies of one release are not
+// reported.
+std::vector<Diagnosis> mixed_parts(const ViewIndex& index, const linker::Closure& closure,
+                                   const std::vector<std::string>& files);
+
+// Where the libraries of a closure come from. Folders of one installation are one source: an environment of
+// Python packages, whose wheels have a folder each; a toolkit; everything to which paths from $ORIGIN lead.
+class Sources {
+ public:
+  // The spec must outlive it.
+  Sources(const Spec& spec, const linker::Closure& closure);
+  std::string of(const std::string& path) const;
+
+ private:
+  std::string root(std::string tree) const;
+
+  const Spec& spec_;
+  std::map<std::string, std::string> joined_;  // a tree -> the one that it belongs to
+};
 
 // Adds EH-R11 or EH-R12 to the diagnoses, or to the doubts when the descriptor is filled in at start and
 // cannot be read. `on_disk` is the location of the plugin's file on this machine. Adds nothing when the file
@@ -167,6 +209,14 @@ MemoryNeed memory_needed_by(const linker::Closure& closure);
 // memory of the machine or container: they are mapped, not filled, so loading may work. Reads the running
 // process. On Windows only a warning, EH-W11, when they exceed the memory that can still be committed.
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report);
+
+// Adds to EH-L01 and EH-L02 the files that differ from the missing library in the number alone
+// ("other_release"): libavutil.so.57 where libavutil.so.58 is needed.
+void name_other_releases(const ViewIndex& index, std::vector<Diagnosis>& diagnoses);
+
+// Adds to an EH-L15 about a symbol: "path" (the file found for the library), "from_environment",
+// "wanted" (another file of that name that offers the symbol).
+void explain_missing_symbol(const ViewIndex& index, const linker::Closure& closure, Diagnosis& diagnosis);
 
 struct Inquiry {
   const ViewIndex& index;

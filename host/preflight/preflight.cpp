@@ -37,6 +37,7 @@ class Check {
     const Closure closure = close(path_text(spec_.plugin), order_);
     report_.diagnoses = linker::diagnose_closure(spec_.machine, closure);
     judge_driver(spec_, closure, report_.diagnoses);
+    name_other_releases(index_, report_.diagnoses);
     drop_duplicates();
     take_closure(closure, report_);
     doubts_ = closure.doubts;
@@ -50,13 +51,13 @@ class Check {
     judge_missing_lazy(index_, report_.diagnoses);
     check_tables();
     check_header();
-    check_later_names(later);
+    check_later_names(later, closure);
     judge_gpu_code(spec_, own_files(), report_.warnings);
     if (spec_.machine.root.empty()) {
-      check_mappings(closure);
+      if (!spec_.machine.recorded) check_mappings(closure);
       judge_memory(spec_, closure, report_);
     }
-    if (spec_.symbols) check_symbols(closure);
+    if (spec_.symbols || spec_.versioned_symbols) check_symbols(closure);
 
     const std::string setting = unsupported_loader_setting();
     settle(report_, std::move(doubts_));
@@ -89,7 +90,7 @@ class Check {
   // Returns the setting that makes the loader's search unknown; "" = none, or a problem of the plugin file
   // itself is certain.
   std::string unsupported_loader_setting() const {
-    if (!spec_.machine.root.empty() ||
+    if (!spec_.machine.root.empty() || spec_.machine.recorded ||
         std::ranges::any_of(report_.diagnoses, [&](const auto& one) { return is_of_plugin_alone(one); }))
       return {};
     return linker::unsupported_setting(spec_.machine, linker::loader_settings_at_start());
@@ -172,10 +173,14 @@ class Check {
   }
 
   // Checks library names that a file contains as text: it opens them by name when it needs them.
-  void check_later_names(const std::vector<std::string>& later) {
+  void check_later_names(const std::vector<std::string>& later, const Closure& closure) {
     std::vector<std::string> files = order_;
     files.push_back(path_text(spec_.plugin));
     files.insert(files.end(), later.begin(), later.end());
+    for (std::string& opener : openers_of_parts(closure))
+      if (std::find(files.begin(), files.end(), opener) == files.end()) files.push_back(std::move(opener));
+    for (Diagnosis& mixed : mixed_parts(index_, closure, files))
+      (mixed.code == "EH-R16" ? doubts_ : report_.warnings).push_back(std::move(mixed));
     for (Diagnosis& missing : missing_parts(index_, files)) {
       if (index_.is_optional(std::string(missing.value("needed_by"))))
         report_.warnings.push_back(std::move(missing.with("left_out", missing.value("needed_by"))));
@@ -188,7 +193,9 @@ class Check {
   void check_tables() {
     for (const std::string& file : own_files()) {
       const auto reported = [&](const Diagnosis& diagnosis) { return diagnosis.value("file") == file; };
-      if (index_.is_optional(file) ||
+      const bool needed =
+          file == path_text(spec_.plugin) || std::find(order_.begin(), order_.end(), file) != order_.end();
+      if ((index_.is_optional(file) && !needed) ||
           std::any_of(report_.diagnoses.begin(), report_.diagnoses.end(), reported))
         continue;
       auto bindings = binary::check_bindings(reader_.on_disk(file));
@@ -203,9 +210,15 @@ class Check {
   }
 
   void check_symbols(const Closure& closure) {
-    const auto findings = linker::undefined_symbols(closure, reader_, spec_.view);
-    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings.undefined))
+    auto findings = linker::undefined_symbols(closure, reader_, spec_.view);
+    if (!spec_.symbols) {
+      findings.doubtful.clear();
+      std::erase_if(findings.undefined, [](const auto& symbol) { return symbol.library.empty(); });
+    }
+    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings.undefined)) {
+      explain_missing_symbol(index_, closure, diagnosis);
       report_.diagnoses.push_back(std::move(diagnosis));
+    }
     for (Diagnosis& diagnosis : linker::diagnose_symbols(findings.doubtful))
       doubts_.push_back(std::move(diagnosis));
   }
@@ -282,8 +295,8 @@ void note_undefined_symbols(Spec spec, Report& report) {
   if (symbols.empty()) return;
   report.notes.push_back(std::to_string(symbols.size()) +
                          (symbols.size() == 1
-                              ? " undefined symbol that no library provides, "
-                              : " undefined symbols that no library provides, the first is ") +
+                              ? " undefined symbol that no library of its closure provides, "
+                              : " undefined symbols that no library of its closure provides, the first is ") +
                          *symbols.begin() + ": --symbols counts that as a failure, and says who needs what");
 }
 
@@ -355,6 +368,7 @@ Result<Report> inspect(const std::filesystem::path& file, bool symbols, const li
   spec.platform = platform != nullptr ? platform : facts;
   spec.plugin_header = false;
   spec.symbols = symbols;
+  spec.versioned_symbols = true;
   if (info.kind == binary::Kind::elf && platform != nullptr) {
     report = check_for_record(std::move(spec), info);
   } else if (!is_native(info.kind) || (platform != nullptr && has_foreign_rules(info.kind))) {

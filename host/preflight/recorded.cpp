@@ -39,6 +39,7 @@ std::string newest_glibc(const binary::BinaryInfo& info) {
 
 // Takes the machine's facts from the record; `here` supplies the rest.
 linker::Machine machine_of(const platform::Platform& platform, linker::Machine here) {
+  here.recorded = true;
   if (platform.arch.is_known()) {
     if (platform.arch.value() != here.architecture) here.page_size = 4096;
     here.architecture = platform.arch.value();
@@ -48,11 +49,22 @@ linker::Machine machine_of(const platform::Platform& platform, linker::Machine h
     here.libc = platform.libc.value().name == "musl" ? linker::Libc::musl : linker::Libc::glibc;
     here.libc_version = platform.libc.value().version;
   }
+  if (platform.page_size.is_known()) here.page_size = platform.page_size.value();
+  here.kernel = platform.kernel.is_known() ? platform.kernel.value() : std::string();
   here.isa = 0;
   if (platform.cpu.is_known())
     for (const auto& [level, bits] :
          {std::pair("x86-64", 1u), {"x86-64-v2", 3u}, {"x86-64-v3", 7u}, {"x86-64-v4", 15u}})
       if (platform.cpu.value().level == level) here.isa = bits;
+  if (here.libc == linker::Libc::glibc && here.isa != 0)
+    here.hwcaps = linker::glibc_hwcaps_of_x86_64(here.libc_version, here.isa);
+  // glibc 2.37 no longer has them; those of an older one follow from the processor of this machine.
+  if (compare_versions(here.libc_version, "2.37") >= 0) here.legacy_hwcaps.clear();
+  // The record's driver is there, whatever this machine has.
+  constexpr const char* driver = "libcuda.so.1";
+  const auto& library = platform.cuda.library;
+  if (library.is_known() && library.value().note.empty())
+    here.loaded.push_back({driver, path_of(library.value().path)});
   return here;
 }
 
@@ -108,12 +120,46 @@ std::string why_not_here(const linker::Machine& here, const linker::Machine& rec
   return {};
 }
 
+// Applies the rules of the recorded C library to the file alone.
+linker::Closure close_alone(const linker::Machine& recorded, const std::filesystem::path& file,
+                            const binary::BinaryInfo& info) {
+  linker::Reader reader(recorded.root);
+  linker::Closure alone;
+  alone.file = path_text(file);
+  alone.libc = recorded.libc;
+  alone.objects.push_back({alone.file, alone.file, info.soname, {}, "request", -1, &info});
+  linker::judge_executable_stack(recorded, {}, reader, alone);
+  linker::judge_static_tls(recorded, {}, reader, alone);
+  return alone;
+}
+
+// Returns what larger memory pages would do to the file, where the record has no page size; empty: nothing.
+// An x86 machine has pages of 4 KiB, an arm64 machine those for which its kernel was built.
+std::string unknown_page_size(const Spec& spec, const binary::BinaryInfo& info, linker::Machine machine) {
+  const std::string file = path_text(spec.plugin);
+  if (spec.platform->page_size.is_known() || machine.architecture == "x86_64" ||
+      linker::refusal_of(machine, info, file, true))
+    return {};
+  for (const std::uint64_t size : {16384u, 65536u}) {
+    machine.page_size = size;
+    if (linker::refusal_of(machine, info, file, true))
+      return "the record has no page size; the loader refuses the file where memory pages have " +
+             std::to_string(size) + " bytes" + (size == 16384 ? " or more" : "");
+  }
+  return {};
+}
+
 }  // namespace
 
 Report check_for_record(Spec spec, const binary::BinaryInfo& info) {
   const linker::Machine recorded = machine_of(*spec.platform, spec.machine);
-  const std::optional<Diagnosis> problem = problem_of(spec, info, recorded);
   const std::string other = why_not_here(spec.machine, recorded, info);
+  std::optional<Diagnosis> problem = problem_of(spec, info, recorded);
+  linker::Closure alone;
+  if (!problem && !other.empty()) {
+    alone = close_alone(recorded, spec.plugin, info);
+    if (!alone.refused.empty()) problem = alone.refused.front();
+  }
   Report report;
   if (problem || !other.empty()) {
     report.file = spec.plugin;
@@ -124,22 +170,21 @@ Report check_for_record(Spec spec, const binary::BinaryInfo& info) {
                 : "judged for the recorded machine from the file alone; the libraries that it needs were not "
                   "searched, because " +
                       other);
-    if (problem) report.diagnoses.push_back(*problem);
-    return report;
+    report.diagnoses = problem ? std::vector<Diagnosis>{*problem} : alone.doubts;
+    report.warnings = alone.warnings;
+  } else {
+    // Its other libraries come from this machine and suit the recorded C library.
+    spec.machine = recorded;
+    report = check(spec);
+    report.notes.push_back(
+        "system, processor, page size and C library are those of the recorded machine; folders and libraries "
+        "are those of this machine, because a record has none");
   }
-  // Its other libraries come from this machine and suit this machine's C library.
-  spec.machine.isa = recorded.isa;
-  report = check(spec);
-  // The file's C library version was compared with the record's, so findings about this machine's are
-  // dropped.
-  std::erase_if(report.diagnoses, [&](const Diagnosis& one) {
-    return (one.code == "EH-L08" || one.code == "EH-L10") &&
-           one.value("required_by") == path_text(spec.plugin) && spec.platform->libc.is_known();
-  });
-  if (report.diagnoses.empty()) report.verdict = Verdict::loads;
-  report.notes.push_back(
-      "system, processor and C library are those of the recorded machine; folders and libraries are those "
-      "of this machine, because a record has none");
+  if (const std::string pages = unknown_page_size(spec, info, recorded);
+      !pages.empty() && report.verdict != Verdict::fails) {
+    report.verdict = Verdict::unsure;
+    report.notes.push_back(pages);
+  }
   return report;
 }
 

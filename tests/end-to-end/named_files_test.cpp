@@ -144,6 +144,20 @@ TEST_F(NamedFiles, ANamedPipeIsNotWaitedFor) {
   }
 }
 
+TEST_F(NamedFiles, FilesBesideAPluginAreNoPartOfIt) {
+  const fs::path plugin = workplace.folder() / "plugins" / "libengine_reference.so";
+  fs::create_directories(plugin.parent_path());
+  write_text(plugin, reference_plugin());
+  const std::vector<std::pair<std::string, std::string>> others = {
+      {"libempty.so", ""}, {"libtext.so", "no library\n"}, {"libcut.so", reference_plugin().substr(0, 1000)}};
+  for (const auto& [name, content] : others) {
+    write_text(plugin.parent_path() / name, content);
+    const Ended run = workplace.info({"--plugin", plugin.native()});
+    EXPECT_EQ(run.status, 0) << name << ": " << run.said();
+    EXPECT_THAT(run.error, HasSubstr(name)) << "a warning names it";
+  }
+}
+
 TEST_F(NamedFiles, ANamedPipeInTheCacheIsRemovedByRepair) {
   repository.add(good_build());
   repository.write();

@@ -57,7 +57,7 @@ TEST(SymbolFaults, InspectCountsUndefinedSymbols) {
               testing::AllOf(testing::HasSubstr("2 undefined symbols"), testing::HasSubstr("first_kernel"),
                              testing::HasSubstr("--symbols")));
   const Ended text = workplace.info({"--inspect", file});
-  EXPECT_THAT(text.output, testing::HasSubstr("2 undefined symbols that no library provides"));
+  EXPECT_THAT(text.output, testing::HasSubstr("2 undefined symbols that no library of its closure provides"));
   EXPECT_THAT(text.output, testing::Not(testing::HasSubstr("not checked")));
   const Ended strict = workplace.info({"--inspect", file, "--symbols", "--json"});
   EXPECT_EQ(strict.status, 6) << strict.said();

@@ -121,6 +121,47 @@ TEST(Providers, RuntimesOfCompilersAndSystemsAreNamedForEachSystem) {
   for (const Case& one : cases) EXPECT_THAT(provider_text(one.library), HasSubstr(one.part)) << one.library;
 }
 
+// The number at the end decides which release is needed, and what is of another release is not offered.
+TEST(Providers, ALibraryIsOfTheReleaseThatItsNumberNames) {
+  struct Release {
+    const char *library, *part, *other;
+  };
+  constexpr Release cases[] = {
+      {"libavutil.so.56", "FFmpeg 4", "libavutil57"},
+      {"libavutil.so.57", "FFmpeg 5: Debian package libavutil57", "FFmpeg 6"},
+      {"libavutil.so.58", "FFmpeg 6: probably conda package ffmpeg=6", "Debian"},
+      {"libavcodec.so.61", "FFmpeg 7", "Debian"},
+      {"libavformat.so.62.3.100", "FFmpeg 8", "Debian"},
+      {"libavfilter.so.8", "Debian package libavfilter8", "FFmpeg 8"},
+      {"libswresample.so.4", "FFmpeg 5 and 6", "FFmpeg 4"},
+      {"libpostproc.so.58", "FFmpeg 7", "Debian"},
+      {"libamdhip64.so.5", "Debian package libamdhip64-5", "ROCm 6"},
+      {"libamdhip64.so.6", "ROCm 6: hip-runtime-amd of AMD's ROCm 6", "libamdhip64-5"},
+      {"libamdhip64.so.7", "ROCm 7: hip-runtime-amd", "libamdhip64-5"},
+      {"libamdhip64.so.8", "ROCm: hip-runtime-amd", "libamdhip64-5"},
+      {"AMDHIP64_6.DLL", "ROCm 6", "ROCm 5"},
+      {"libcudss.so.0", "\"nvidia-cudss-cu12<1\"", "cuDSS 1:"},
+      {"libcudss.so.1", "\"nvidia-cudss-cu13>=1\"", "<1"},
+      {"libcudss_mtlayer_gomp.so.0", "nvidia-cudss-cu12", "FFmpeg"},
+      {"libnvpl_lapack_lp64_gomp.so.0", "nvpl-lapack", "nvpl-blas"},
+      {"libnvpl_blas_core.so.0", "nvpl-blas", "nvpl-lapack"},
+      {"libnvpl_blacs_lp64_openmpi4.so.0", "nvpl-scalapack", "nvpl-blas"},
+      {"libnvshmem_host.so.3", "nvidia-nvshmem-cu13", "Debian"},
+      {"nvshmem_bootstrap_uid.so.3", "nvidia-nvshmem-cu12", "Debian"},
+      {"libnvinfer.so.8", "\"tensorrt<9\"", "TensorRT 10"},
+      {"libnvinfer.so.10", "\"tensorrt==10.*\"", "TensorRT 8"},
+      {"libnvonnxparser.so.10", "TensorRT 10", "TensorRT 8"},
+      {"libnvinfer_builder_resource.so.10.7.0", "of the very version", "TensorRT 10"},
+      {"libze_loader.so.1", "Debian package libze1", "ROCm"},
+  };
+  for (const Release& one : cases) {
+    EXPECT_THAT(provider_text(one.library), HasSubstr(one.part)) << one.library;
+    EXPECT_THAT(provider_text(one.library), Not(HasSubstr(one.other))) << one.library;
+  }
+  for (const char* unknown : {"libavutil.so.99", "libcudss.so.2", "libze_loader.so.2", "libavutility.so.57"})
+    EXPECT_EQ(provider_text(unknown), "") << unknown;
+}
+
 TEST(Providers, UnknownNamesGiveNothing) {
   for (const char* library :
        {"libcudart.so.1234", "libunheardof.so.1", "", "libcuda.so.2", "engine.dll", "LIBZ.SO.1"})

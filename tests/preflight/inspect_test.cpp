@@ -135,7 +135,8 @@ TEST(Inspect, WithoutLibrariesOfTheTargetTheResultIsUnknown) {
   faults::Workshop workshop;
   const auto file = workshop.library("libx.so", "int f(void){return 1;}");
   workshop.make_foreign(file);
-  const platform::Platform platform = recorded("linux", test::other_architecture, {"glibc", "2.36"});
+  platform::Platform platform = recorded("linux", test::other_architecture, {"glibc", "2.36"});
+  platform.page_size = platform::Fact<std::uint64_t>::known(4096, "record");
   const auto report = inspect(file, false, linker::describe_this_machine(), &platform);
   ASSERT_TRUE(report);
   EXPECT_EQ(report->verdict, Verdict::unsure);

@@ -162,7 +162,7 @@ constexpr Entry entries[] = {
                 "cannot map.",
      .before = "program headers",
      .after = "\"object file has no dynamic section\", \"no loadable segments\", \"not page-aligned\"",
-     .causes = {"{file} is built for memory pages of at most {alignment} bytes; this machine's have "
+     .causes = {"{file} is built for memory pages of at most {alignment} bytes; the machine's have "
                 "{page_size} bytes",
                 "{file} cannot be mapped: {problem}", "{file} cannot be mapped",
                 "the segments of the file cannot be mapped on this machine"},

@@ -229,12 +229,16 @@ constexpr Entry entries[] = {
      .causes = {"the engine offers {devices}, but {device} was asked for", "the engine offers no GPU"},
      .remedies = {"engine-info shows the driver, the devices and which of them are visible"}},
     {.name = {"EH-G17", "CUDA libraries from two places"},
-     .meaning = "Libraries of the CUDA toolkit must be of one release and come from one place. Here some "
-                "would come from the build and some from the system, or from two toolkits.",
+     .meaning =
+         "Libraries of the CUDA toolkit must be of one release and come from one place. Here some "
+         "would come from the build and some from the system, or from two toolkits. The wheels' folders "
+         "in one environment are one place.",
      .before = "the folders of CUDA's libraries in the closure",
-     .causes = {"{library...} would come from {path...}, the other CUDA libraries from {others...}",
+     .causes = {"{library...} would come from {path...} (found by: {by}), the other CUDA libraries from "
+                "{others...}",
                 "the CUDA libraries of the build come from two places"},
-     .remedies = {"take other CUDA toolkits out of LD_LIBRARY_PATH",
+     .remedies = {"{by=LD_LIBRARY_PATH}remove the folder of {path} from LD_LIBRARY_PATH",
+                  "install {library} beside the others: {provided_by...}",
                   "publisher: include all libraries of CUDA, or none"},
      .category = Category::request},
     {.name = {"EH-G18", "two CUDA major versions in one process"},

@@ -12,6 +12,13 @@ constexpr std::string_view by_current_folder =
     "{needed_by|name} needs {library}, a path from the current folder {current_folder}, and {tried} does not "
     "exist";
 constexpr std::string_view by_path = "{needed_by|name} needs {library}, and {tried} does not exist";
+// A file with another number at the end of its SONAME.
+constexpr std::string_view other_release_of =
+    "{needed_by|name} needs {library...}, which no folder that the loader searches has; {other_release...} "
+    "({other_release_of...}) cannot stand in, because the number at the end is another";
+constexpr std::string_view other_release =
+    "{needed_by|name} needs {library...}, which no folder that the loader searches has; {other_release...} "
+    "cannot stand in, because the number at the end is another";
 constexpr std::string_view needed_by_name =
     "{?tried}publisher: need it by its name alone, and set a RUNPATH from $ORIGIN: patchelf --replace-needed "
     "{library|word} {library|name} {needed_by|name}";
@@ -30,7 +37,7 @@ constexpr Entry entries[] = {
      .before = "the closure of the file, searched as the loader would",
      .after = "\"cannot open shared object file\", held against the files",
      .causes =
-         {by_current_folder, by_path,
+         {by_current_folder, by_path, other_release_of, other_release,
           "{+library}{needed_by|name} needs {library...}, and no folder that the loader searches has them",
           "{needed_by|name} needs {library...}, and no folder that the loader searches has it",
           "{library...} is needed, and no folder that the loader searches has it",
@@ -43,7 +50,7 @@ constexpr Entry entries[] = {
      .before = "the closure of the file, searched as the loader would",
      .after = "\"cannot open shared object file\", held against the files",
      .causes =
-         {by_current_folder, by_path,
+         {by_current_folder, by_path, other_release_of, other_release,
           "{+library}{needed_by|name} needs {library...}, and no folder that the loader searches has them",
           "{needed_by|name} needs {library...}, and no folder that the loader searches has it",
           "a library is needed indirectly, and no folder that the loader searches has it"},
@@ -200,18 +207,25 @@ constexpr Entry entries[] = {
      .meaning = "A library of the right name was found, but it does not have the needed symbol version.",
      .before = "DT_VERNEED against DT_VERDEF; the symbol pass",
      .after = "\"version … not found\", \"undefined symbol …, version …\"",
-     .causes = {"{required_by|name} needs {version...} of {library}; {unversioned} was built without symbol "
-                "versions, and the loader would end the process",
-                "{required_by|name} needs {version...} of {library}; {path} does not have it",
-                "{required_by|name} needs {symbol...} ({demangled...}) of {library}; the one found is an "
-                "older build",
-                "{required_by|name} needs {symbol...} of {library}; the one found is an older build",
-                "a library does not have a needed symbol version"},
-     .remedies = {"install a newer {library}: {provided_by...}",
-                  "{?from_environment}remove the folder of {path} from LD_LIBRARY_PATH, so that another "
-                  "{library|name} is found",
-                  "{?path}{!from_environment}update the package that installed {path}, or use another "
-                  "version of the build",
+     .causes =
+         {"{required_by|name} needs {version...} of {library}; {unversioned} was built without symbol "
+          "versions, and the loader would end the process",
+          "{required_by|name} needs {symbol...} of {library}; {path} does not offer it, and {wanted} does",
+          "{required_by|name} needs {symbol...} of {library}; {path} does not offer it",
+          "{required_by|name} needs {version...} of {library}; {path} does not have it",
+          "{required_by|name} needs {symbol...} ({demangled...}) of {library}; the one found is an "
+          "older build",
+          "{required_by|name} needs {symbol...} of {library}; the one found is an older build",
+          "a library does not have a needed symbol version"},
+     .remedies = {"{?from_environment}remove the folder of {path} from LD_LIBRARY_PATH, so that {wanted} is "
+                  "found",
+                  "{!from_environment}open {wanted} first by its path, or put its folder first in "
+                  "LD_LIBRARY_PATH",
+                  "{!wanted}install a newer {library}: {provided_by...}",
+                  "{?from_environment}{!wanted}remove the folder of {path} from LD_LIBRARY_PATH, so that "
+                  "another {library|name} is found",
+                  "{?path}{!from_environment}{!wanted}update the package that installed {path}, or use "
+                  "another version of the build",
                   "{!path}remove folders with another {library|name} from LD_LIBRARY_PATH, so that the "
                   "build's own or the system's is found, or install a newer one",
                   "{!library}remove folders with other libraries from LD_LIBRARY_PATH, so that the build's "

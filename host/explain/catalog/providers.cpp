@@ -36,6 +36,17 @@ constexpr Provider also_fedora(Text file, Text what, Text debian, Text conda = {
           .fedora = true};
 }
 
+// FFmpeg's libraries change their numbers with each of its major releases, and another release's cannot stand
+// in. Sources: FFmpeg's own listing of its libraries ("ffmpeg -version" of 4.4, 6.1, 7.1 and 8.1), and Debian
+// 12's packages of 5.1 (apt-cache, 2026-11-28), the only ones that were looked up.
+constexpr Provider ffmpeg(Text file, Text release, Text conda, Text debian = {}) {
+  return {.file = file, .what = release, .conda = conda, .debian = debian};
+}
+// Looked up in the package index on 2026-11-28: tensorrt 8.6.1, 10.16.1.11, 11.4.0.106. The number in the
+// SONAME is TensorRT's major version.
+constexpr Provider tensorrt(Text file, Text release, Text package_index) {
+  return {.file = file, .what = release, .package_index = package_index};
+}
 // Microsoft's page with the newest version for each processor.
 constexpr Text visual_cxx =
     "Visual C++ Redistributable for Visual Studio 2015-2022, "
@@ -133,7 +144,35 @@ constexpr Provider libraries[] = {
      "\"nvidia-cudnn-cu11<9\" or \"nvidia-cudnn-cu12<9\"", "libcudnn8"},
     {"libcudnn_", "part of cuDNN, of the very version of libcudnn itself", "cudnn",
      "nvidia-cudnn-cu12 or nvidia-cudnn-cu13", "libcudnn8, libcudnn9-cuda-12 or libcudnn9-cuda-13"},
-    {"libnvinfer.so", "TensorRT", "", "tensorrt"},
+    tensorrt("libnvinfer.so.8", "TensorRT 8", "\"tensorrt<9\""),
+    tensorrt("libnvinfer.so.10", "TensorRT 10", "\"tensorrt==10.*\""),
+    tensorrt("libnvinfer.so.11", "TensorRT 11", "\"tensorrt==11.*\""),
+    tensorrt("libnvinfer_plugin.so.8", "TensorRT 8", "\"tensorrt<9\""),
+    tensorrt("libnvinfer_plugin.so.10", "TensorRT 10", "\"tensorrt==10.*\""),
+    tensorrt("libnvinfer_plugin.so.11", "TensorRT 11", "\"tensorrt==11.*\""),
+    tensorrt("libnvonnxparser.so.8", "TensorRT 8", "\"tensorrt<9\""),
+    tensorrt("libnvonnxparser.so.10", "TensorRT 10", "\"tensorrt==10.*\""),
+    tensorrt("libnvonnxparser.so.11", "TensorRT 11", "\"tensorrt==11.*\""),
+    tensorrt("libnvinfer_builder_resource", "part of TensorRT, of the very version of libnvinfer itself",
+             "tensorrt"),
+    tensorrt("libnvinfer.so", "TensorRT", "tensorrt"),
+    // Files of the wheels cudss 0.8.0.10 and 1.0.0.35, nvshmem 3.8.0, and NVPL's of 2026-05 (for arm64 only),
+    // each listed on 2026-11-28
+    {"libcudss.so.0", "cuDSS before 1.0", "", "\"nvidia-cudss-cu12<1\" or \"nvidia-cudss-cu13<1\""},
+    {"libcudss.so.1", "cuDSS 1", "", "\"nvidia-cudss-cu12>=1\" or \"nvidia-cudss-cu13>=1\""},
+    {"libcudss_", "part of cuDSS, of the very version of libcudss itself", "",
+     "nvidia-cudss-cu12 or nvidia-cudss-cu13"},
+    {"libnvshmem_host.so.3", "NVSHMEM 3", "", "nvidia-nvshmem-cu12 or nvidia-nvshmem-cu13"},
+    {"nvshmem_", "part of NVSHMEM, of the very version of libnvshmem_host itself", "",
+     "nvidia-nvshmem-cu12 or nvidia-nvshmem-cu13"},
+    {"libnvpl_blas_", "NVPL BLAS for arm64", "libnvpl-blas0", "nvpl-blas"},
+    {"libnvpl_lapack_", "NVPL LAPACK for arm64", "libnvpl-lapack0", "nvpl-lapack"},
+    {"libnvpl_fftw.so.0", "NVPL FFT for arm64", "libnvpl-fft0", "nvpl-fft"},
+    {"libnvpl_rand", "NVPL random numbers for arm64", "libnvpl-rand0", "nvpl-rand"},
+    {"libnvpl_sparse.so.0", "NVPL sparse for arm64", "libnvpl-sparse0", "nvpl-sparse"},
+    {"libnvpl_tensor.so.0", "NVPL tensor for arm64", "libnvpl-tensor0", "nvpl-tensor"},
+    {"libnvpl_scalapack_", "NVPL ScaLAPACK for arm64", "libnvpl-scalapack0", "nvpl-scalapack"},
+    {"libnvpl_blacs_", "NVPL ScaLAPACK for arm64", "libnvpl-scalapack0", "nvpl-scalapack"},
     // CUDA on Windows: the same wheels
     elsewhere("cudart64_102.dll", "CUDA runtime 10.2", "CUDA toolkit 10.2"),
     dll("cudart64_110.dll", "CUDA runtime 11", "nvidia-cuda-runtime-cu11", "CUDA toolkit 11"),
@@ -234,8 +273,59 @@ constexpr Provider libraries[] = {
     in_debian("libmpi.so.40", "Open MPI", "libopenmpi3", "openmpi"),
     in_debian("libpython3.11.so.1.0", "Python 3.11", "libpython3.11", "python=3.11"),
     {"libpython3", "Python of that version", "python"},
-    // AMD
-    {"libamdhip64.so", "AMD HIP runtime", "", "", "", "libamdhip64-5", "ROCm: hip-runtime-amd"},
+    // FFmpeg 4 to 8
+    ffmpeg("libavutil.so.56", "FFmpeg 4", "ffmpeg=4"),
+    ffmpeg("libavutil.so.57", "FFmpeg 5", "ffmpeg=5", "libavutil57"),
+    ffmpeg("libavutil.so.58", "FFmpeg 6", "ffmpeg=6"),
+    ffmpeg("libavutil.so.59", "FFmpeg 7", "ffmpeg=7"),
+    ffmpeg("libavutil.so.60", "FFmpeg 8", "ffmpeg=8"),
+    ffmpeg("libavcodec.so.58", "FFmpeg 4", "ffmpeg=4"),
+    ffmpeg("libavcodec.so.59", "FFmpeg 5", "ffmpeg=5", "libavcodec59"),
+    ffmpeg("libavcodec.so.60", "FFmpeg 6", "ffmpeg=6"),
+    ffmpeg("libavcodec.so.61", "FFmpeg 7", "ffmpeg=7"),
+    ffmpeg("libavcodec.so.62", "FFmpeg 8", "ffmpeg=8"),
+    ffmpeg("libavformat.so.58", "FFmpeg 4", "ffmpeg=4"),
+    ffmpeg("libavformat.so.59", "FFmpeg 5", "ffmpeg=5", "libavformat59"),
+    ffmpeg("libavformat.so.60", "FFmpeg 6", "ffmpeg=6"),
+    ffmpeg("libavformat.so.61", "FFmpeg 7", "ffmpeg=7"),
+    ffmpeg("libavformat.so.62", "FFmpeg 8", "ffmpeg=8"),
+    ffmpeg("libavdevice.so.58", "FFmpeg 4", "ffmpeg=4"),
+    ffmpeg("libavdevice.so.59", "FFmpeg 5", "ffmpeg=5", "libavdevice59"),
+    ffmpeg("libavdevice.so.60", "FFmpeg 6", "ffmpeg=6"),
+    ffmpeg("libavdevice.so.61", "FFmpeg 7", "ffmpeg=7"),
+    ffmpeg("libavdevice.so.62", "FFmpeg 8", "ffmpeg=8"),
+    ffmpeg("libavfilter.so.7", "FFmpeg 4", "ffmpeg=4"),
+    ffmpeg("libavfilter.so.8", "FFmpeg 5", "ffmpeg=5", "libavfilter8"),
+    ffmpeg("libavfilter.so.9", "FFmpeg 6", "ffmpeg=6"),
+    ffmpeg("libavfilter.so.10", "FFmpeg 7", "ffmpeg=7"),
+    ffmpeg("libavfilter.so.11", "FFmpeg 8", "ffmpeg=8"),
+    ffmpeg("libswscale.so.5", "FFmpeg 4", "ffmpeg=4"),
+    ffmpeg("libswscale.so.6", "FFmpeg 5", "ffmpeg=5", "libswscale6"),
+    ffmpeg("libswscale.so.7", "FFmpeg 6", "ffmpeg=6"),
+    ffmpeg("libswscale.so.8", "FFmpeg 7", "ffmpeg=7"),
+    ffmpeg("libswscale.so.9", "FFmpeg 8", "ffmpeg=8"),
+    ffmpeg("libswresample.so.3", "FFmpeg 4", "ffmpeg=4"),
+    ffmpeg("libswresample.so.4", "FFmpeg 5 and 6", "ffmpeg=5 or (6) ffmpeg=6", "libswresample4"),
+    ffmpeg("libswresample.so.5", "FFmpeg 7", "ffmpeg=7"),
+    ffmpeg("libswresample.so.6", "FFmpeg 8", "ffmpeg=8"),
+    ffmpeg("libpostproc.so.55", "FFmpeg 4", "ffmpeg=4"),
+    ffmpeg("libpostproc.so.56", "FFmpeg 5", "ffmpeg=5", "libpostproc56"),
+    ffmpeg("libpostproc.so.57", "FFmpeg 6", "ffmpeg=6"),
+    ffmpeg("libpostproc.so.58", "FFmpeg 7", "ffmpeg=7"),
+    // Intel; the files of Debian 12's libze1 1.8.12 (2026-11-28)
+    in_debian("libze_loader.so.1", "Level Zero loader", "libze1", "level-zero"),
+    in_debian("libze_tracing_layer.so.1", "Level Zero loader", "libze1", "level-zero"),
+    in_debian("libze_validation_layer.so.1", "Level Zero loader", "libze1", "level-zero"),
+    // AMD: the number is ROCm's major version; Debian 12's libamdhip64-5 5.2.3 has .so.5 alone (2026-11-28)
+    {"libamdhip64.so.5", "AMD HIP runtime of ROCm 5", "", "", "", "libamdhip64-5",
+     "hip-runtime-amd of AMD's ROCm 5"},
+    elsewhere("libamdhip64.so.6", "AMD HIP runtime of ROCm 6", "hip-runtime-amd of AMD's ROCm 6"),
+    elsewhere("libamdhip64.so.7", "AMD HIP runtime of ROCm 7", "hip-runtime-amd of AMD's ROCm 7"),
+    elsewhere("libamdhip64.so", "AMD HIP runtime", "ROCm: hip-runtime-amd"),
+    // Sources: ROCm/legacy-rocm-build#3418, vosen/ZLUDA#326, ROCm/onnxruntime#209
+    elsewhere("amdhip64_6.dll", "AMD HIP runtime of ROCm 6", "the AMD driver for this GPU, or HIP SDK 6"),
+    elsewhere("amdhip64_7.dll", "AMD HIP runtime of ROCm 7", "the AMD driver for this GPU, or HIP SDK 7"),
+    elsewhere("amdhip64.dll", "AMD HIP runtime of ROCm 5", "the AMD driver for this GPU"),
     {"libhsa-runtime64.so.1", "AMD HSA runtime", "", "", "", "libhsa-runtime64-1", "ROCm: hsa-rocr"},
     elsewhere("librocblas.so", "AMD BLAS", "ROCm: rocblas"),
     elsewhere("libMIOpen.so.1", "AMD MIOpen", "ROCm: miopen-hip"),

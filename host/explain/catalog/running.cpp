@@ -181,12 +181,20 @@ constexpr Entry entries[] = {
      .category = Category::host},
     {.name = {"EH-R16", "parts of cuDNN of different versions"},
      .meaning = "All parts of cuDNN must be of one version and come from one folder.",
-     .before = "versions and folders of its parts",
+     .before =
+         "the folders of its parts, also of those that it opens by name while it runs, and their releases",
      .after = "cuDNN status 1002 or 1008",
-     .causes = {"{library...} would come from {path...}, the other parts of cuDNN from {others...}",
-                "{library} is from {path}, and the other parts of cuDNN are not",
-                "the parts of cuDNN do not belong together"},
-     .remedies = {"take other copies of cuDNN out of LD_LIBRARY_PATH"},
+     .causes =
+         {"{library...} would come from {path...} (found by: {by}), release {release_of_part}; {others} "
+          "is of release {release}",
+          "{library...} would come from {path...} (found by: {by}), the other parts of cuDNN from "
+          "{others...}",
+          "{library...} would come from {path...}, the other parts of cuDNN from {others...}",
+          "{library} is from {path}, and the other parts of cuDNN are not",
+          "the parts of cuDNN do not belong together"},
+     .remedies = {"{by=LD_LIBRARY_PATH}remove the folder of {path} from LD_LIBRARY_PATH",
+                  "install all parts of cuDNN in one folder, of one release",
+                  "{!by}take other copies of cuDNN out of LD_LIBRARY_PATH"},
      .category = Category::host},
     {.name = {"EH-R17", "the device computes wrongly, or elsewhere than the engine says"},
      .meaning = "A small computation on the device gave a wrong result, or its result is on another device.",
@@ -223,6 +231,20 @@ constexpr Entry entries[] = {
           "the build needed more memory than it may take in the probe"},
      .remedies = {"raise probe_memory_bytes in the configuration (0: no limit), if the engine needs so much",
                   "otherwise use another version of the engine, and report it to its publisher"},
+     .category = Category::host},
+    {.name = {"EH-R20", "parts of one product from two folders"},
+     .meaning =
+         "A library and the parts that it needs or opens while it runs must be of one release. Here they "
+         "would come from two folders (cuBLAS, NVRTC, TensorRT, MKL; cuDNN is EH-R16).",
+     .before = "the names of parts in the library's text, searched as the loader would",
+     .causes =
+         {"{library...} would come from {path...} (found by: {by}), release {release_of_part}; {others} "
+          "is of release {release}",
+          "{library...} would come from {path...} (found by: {by}), and {product} itself is {others...}",
+          "parts of one product come from two folders"},
+     .remedies = {"{by=LD_LIBRARY_PATH}remove the folder of {path} from LD_LIBRARY_PATH",
+                  "install all parts in one folder, of one release",
+                  "publisher: include all parts of the product, or none"},
      .category = Category::host},
 };
 

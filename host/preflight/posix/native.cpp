@@ -133,7 +133,9 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
                          .with("largest", need.largest->path)
                          .with("largest_size", std::to_string(need.largest_size), "PT_LOAD"));
   };
-  if (const auto limit = address_space_limit()) {
+  // The limits are those of this process, not of a recorded machine.
+  const bool here = !spec.machine.recorded;
+  if (const auto limit = here ? address_space_limit() : std::nullopt) {
     const std::uint64_t used = mapped_now();
     if (need.bytes + used > *limit) {
       report.diagnoses.push_back(std::move(
@@ -141,7 +143,7 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
       return;
     }
   }
-  if (const std::uint64_t zero_filled = refused_memory(closure); zero_filled != 0) {
+  if (const std::uint64_t zero_filled = here ? refused_memory(closure) : 0; zero_filled != 0) {
     Diagnosis refused = with_sizes("zero_filled", zero_filled, "a trial mapping");
     if (const auto limit = data_limit()) refused.with("data_limit", std::to_string(*limit), "RLIMIT_DATA");
     report.diagnoses.push_back(std::move(refused.with("os_said", std::strerror(ENOMEM), "mmap")));
