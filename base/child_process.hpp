@@ -38,7 +38,8 @@ struct ChildOutcome {
   bool timed_out = false;
   bool canceled = false;
   bool survived_kill = false;  // no signal ended it in time (stuck in a driver); it still runs
-  int exit_code = -1;          // -1 when ended by a signal
+  bool status_lost = false;    // SIGCHLD is ignored here, or another part of this process took the status
+  int exit_code = -1;          // -1 when ended by a signal, or lost
   int signal = 0;
   std::uint32_t exception = 0;  // Windows: the exception that ended it; `signal` is the nearest signal
   std::string output, error, channel;
@@ -80,6 +81,10 @@ Result<ChildOutcome> run_by_name(ChildRequest request);
 inline std::string_view code_of_start_error(int error_number) {
   return error_number == EAGAIN || error_number == ENOMEM ? "EH-P51" : "EH-P20";
 }
+
+// Why ChildOutcome::status_lost is set, for messages.
+inline constexpr std::string_view lost_status =
+    "this program ignores SIGCHLD, or takes the exit statuses of children that it did not start";
 
 // Returns "SIGSEGV", or "signal 61".
 std::string signal_name(int signal);

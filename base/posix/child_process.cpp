@@ -213,7 +213,8 @@ bool has_ended(pid_t child) {
 
 void reap(pid_t child, ChildOutcome& outcome) {
   int status = 0;
-  if (::waitpid(child, &status, 0) != child) return;
+  outcome.status_lost = ::waitpid(child, &status, 0) != child;
+  if (outcome.status_lost) return;
   if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
 }

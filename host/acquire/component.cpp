@@ -19,10 +19,12 @@ namespace fs = std::filesystem;
 using Phase = transfer::Progress::Phase;
 
 bool is_wrong_bytes(const std::string& code) {
-  return code == "EH-N06" || code == "EH-N07" || code == "EH-N08" || code == "EH-N33";
+  return code == "EH-N06" || code == "EH-N07" || code == "EH-N08" || code == "EH-N20" || code == "EH-N33";
 }
 // Sources that were not asked at all.
-bool is_skipped(const std::string& code) { return code == "EH-N10" || code == "EH-N12" || code == "EH-N16"; }
+bool is_skipped(const std::string& code) {
+  return code == "EH-N10" || code == "EH-N12" || code == "EH-N16" || code == "EH-N18";
+}
 // Policy forbids the host, so that it was not asked.
 bool is_forbidden(const std::string& code) { return code == "EH-P01"; }
 // Another attempt with the same bytes fails the same way.

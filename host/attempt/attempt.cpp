@@ -331,7 +331,12 @@ class Attempt {
         category == history::Category::content || category == history::Category::crash || unbound;
     const bool content = category == history::Category::content;
     if (!suspicious || (installed.read_only && !content)) return false;
-    const auto problems = context_.store().verify(installed.build, true, context_.cancel());
+    auto problems = context_.store().verify(installed.build, true, context_.cancel());
+    // A copy of a cache has other permissions and the right bytes. These explain no failure.
+    if (problems)
+      std::erase_if(*problems, [](const cache::Problem& problem) {
+        return problem.kind == cache::Problem::Kind::wrong_mode;
+      });
     if (problems && problems->empty() && content) report_whole(installed, failure);
     if (!problems || problems->empty() || installed.read_only) return false;
     Diagnosis damage = problems->front().diagnosis;

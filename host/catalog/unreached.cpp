@@ -14,8 +14,6 @@ namespace {
 // A server that does not answer costs each open some seconds. Its return is noticed after this time.
 constexpr std::int64_t lifetime_seconds = 300;
 
-bool is_silence(std::string_view code) { return code == "EH-N01" || code == "EH-N02" || code == "EH-N03"; }
-
 // `place`: as needed_servers() names it.
 std::string server_of(const std::string& place) {
   return transfer::is_url(place) ? transfer::origin_of(place) : place;
@@ -24,7 +22,8 @@ std::string server_of(const std::string& place) {
 }  // namespace
 
 bool is_unreached(const Diagnosis& failure) {
-  return is_silence(failure.code) || (failure.code == "EH-N12" && is_silence(failure.value("failure")));
+  return failure.code == "EH-N01" || failure.code == "EH-N02" || failure.code == "EH-N03" ||
+         failure.code == "EH-N19";
 }
 
 std::optional<std::int64_t> age_of(const std::filesystem::path& file, std::int64_t now) {
@@ -49,7 +48,8 @@ void note_unreached(const std::filesystem::path& note, const Diagnosis& failure)
 
 void SilentServers::note(const std::string& url, const Diagnosis& why) {
   const std::lock_guard lock(mutex_);
-  failures_.emplace(why.code == "EH-N12" ? std::string(acquire::package_indexes) : server_of(url), why);
+  failures_.emplace(!why.value("index").empty() ? std::string(acquire::package_indexes) : server_of(url),
+                    why);
 }
 
 std::optional<Diagnosis> SilentServers::find(const std::string& url) const {

@@ -16,8 +16,7 @@
 
 namespace enginehost::catalog {
 
-// Returns true if the failure means that no server answered: EH-N01, EH-N02 or EH-N03, or EH-N12 for one of
-// these.
+// Returns true if the failure means that no server answered: EH-N01, EH-N02, EH-N03 or EH-N19.
 bool is_unreached(const Diagnosis& failure);
 
 // Returns the age of the file in seconds. A time in the future counts as now. Nothing if there is no such

@@ -136,6 +136,8 @@ transfer::TransferOptions OpenContext::transfer_options() const {
   if (const settings::Setting* setting = settings().find("extra_ca"); setting != nullptr)
     options.extra_ca_set_by = setting->source;
   options.proxy = settings().proxy;
+  if (const settings::Setting* setting = settings().find("proxy"); setting != nullptr)
+    options.proxy_set_by = setting->source;
   options.no_proxy = settings().no_proxy;
   if (settings().policy.allowed_hosts)
     options.permit = [policy = settings().policy](std::string_view url) {

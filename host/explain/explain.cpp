@@ -174,6 +174,8 @@ history::Category category(const Diagnosis& diagnosis) {
       !found("zero_filled"))
     return history::Category::transient;
   if (diagnosis.code == "EH-R05" && waits_for_a_driver(diagnosis)) return history::Category::transient;
+  // Somebody else may have killed the probe.
+  if (diagnosis.code == "EH-R04" && found("status_lost")) return history::Category::transient;
   // The request set a shorter limit than allowed.
   if (diagnosis.code == "EH-R05" && !diagnosis.value("allowed").empty()) return history::Category::request;
   const Entry* entry = find(diagnosis.code);

@@ -87,8 +87,9 @@ std::string last_words(const std::string& error_output) {
   return join(lines, " | ");
 }
 
-int signal_of(const ChildOutcome& outcome, const ProbeRequest& request) {
+int signal_of(const ChildOutcome& outcome, const ProbeReport& report, const ProbeRequest& request) {
   if (outcome.signal != 0) return outcome.signal;
+  if (outcome.status_lost) return static_cast<int>(report.crash["signal"].as_integer());
   const int number = outcome.exit_code - 128;
   return !request.launcher.empty() && is_reported_signal(number) ? number : 0;
 }
@@ -163,7 +164,7 @@ Diagnosis out_of_memory(const ProbeReport& report, const ProbeRequest& request, 
 // Reports a build that works, but crashes or hangs when it is unloaded or when the process ends.
 std::optional<Diagnosis> unclean_end(const ChildOutcome& outcome, const ProbeReport& report,
                                      const ProbeRequest& request) {
-  const int number = signal_of(outcome, request);
+  const int number = signal_of(outcome, report, request);
   if (report.unloaded && number == 0 && !report.overdue && !outcome.timed_out) return std::nullopt;
   Diagnosis warning = diagnose("EH-R13");
   warning.with("file", path_text(request.load.plugin)).with("stage", report.stages.back());
@@ -187,6 +188,8 @@ Diagnosis helper_did_not_start(const ChildOutcome& outcome, const ProbeRequest& 
     diagnosis.with("exit_code", exception_text(outcome.exception));
   } else if (outcome.signal != 0) {
     diagnosis.with("signal", signal_name(outcome.signal), "how it ended");
+  } else if (outcome.status_lost) {
+    diagnosis.with("status_lost", lost_status, "waitpid");
   } else {
     diagnosis.with("exit_code", std::to_string(outcome.exit_code));
   }
@@ -198,7 +201,7 @@ Diagnosis helper_did_not_start(const ChildOutcome& outcome, const ProbeRequest& 
 Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const ProbeRequest& request,
               const std::string& stage) {
   if (outcome.canceled) return diagnose("EH-P10").with("reason", "on request");
-  const bool ended_from_outside = ending_of(signal_of(outcome, request)) == Ending::killed;
+  const bool ended_from_outside = ending_of(signal_of(outcome, report, request)) == Ending::killed;
   // A process that survives SIGKILL waits in the kernel for a driver: the probe is not at fault.
   if (report.stages.empty() && !outcome.survived_kill && (outcome.timed_out || !ended_from_outside))
     return helper_did_not_start(outcome, request);
@@ -217,7 +220,7 @@ Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const Prob
     return diagnosis;
   }
   const auto hint = explain::read_error_output(outcome.error);
-  if (const int number = signal_of(outcome, request); number != 0) {
+  if (const int number = signal_of(outcome, report, request); number != 0) {
     Diagnosis diagnosis = crashed(number, report, hint, outcome.error, stage);
     if (is_out_of_memory(report, diagnosis)) return out_of_memory(report, request, diagnosis);
     if (outcome.exception == 0) return diagnosis;
@@ -240,6 +243,7 @@ Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const Prob
         .with("changed", "a descriptor that it did not open", "the probe's channel")
         .with("before", "the probe's answer alone")
         .with("after", "more than " + format_bytes(channel_bytes) + " of other text");
+  if (outcome.status_lost) return diagnose("EH-R04").with("status_lost", lost_status, "waitpid");
   return diagnose("EH-R04").with("exit_code", std::to_string(outcome.exit_code));
 }
 

@@ -5,10 +5,12 @@
 #include <thread>
 
 #include "base/json.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "host/oci/authorization.hpp"
 #include "host/oci/reference.hpp"
 #include "host/transfer/http_exchange.hpp"
+#include "host/transfer/server_message.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::oci {
@@ -16,13 +18,6 @@ namespace {
 
 constexpr std::size_t longest_token = 64u << 10;
 constexpr std::uint64_t largest_token_answer = 1u << 20;
-
-std::string one_line(std::string_view text) {
-  std::string line;
-  for (const char character : text.substr(0, 200))
-    line += static_cast<unsigned char>(character) < 0x20 || character == 0x7f ? ' ' : character;
-  return line;
-}
 
 std::string host_of(std::string_view url) {
   const std::size_t start = url.find("://");
@@ -41,17 +36,6 @@ bool may_go_plain(const std::string& host, const std::vector<std::string>& allow
 }
 
 }  // namespace
-
-std::string said_by_registry(std::string_view body) {
-  if (const auto title = transfer::title_of_page(body)) return one_line(*title);
-  const auto document = parse_json(body, "registry", {64u << 10, 16});
-  if (!document) return {};
-  for (const Json& error : (*document)["errors"].as_array()) {
-    const std::string& message = error["message"].as_string();
-    return one_line(message.empty() ? error["code"].as_string() : message);
-  }
-  return one_line((*document)["details"].as_string());
-}
 
 Result<std::string> token_in(std::string_view body) {
   const auto refuse = [](std::string_view problem) {
@@ -95,6 +79,7 @@ transfer::HttpOutcome Registry::exchange(const RegistryRequest& request, std::st
   http.url = url_of(request.path);
   http.accept = request.accept;
   http.follow = false;
+  http.decode = true;
   http.head_only = request.method == "HEAD";
   if (request.method != "GET" && request.method != "HEAD") http.method = request.method;
   if (request.body) http.upload = request.body();
@@ -185,7 +170,7 @@ Diagnosis Registry::refusal(const transfer::HttpOutcome& refused) const {
   Diagnosis diagnosis = diagnose("EH-N30");
   diagnosis.with("registry", host_).with("repository", repository_).with("actions", actions_);
   diagnosis.with("status", std::to_string(refused.answer.status));
-  if (const std::string said = said_by_registry(refused.error_body); !said.empty())
+  if (const std::string said = transfer::message_of_server(refused.error_body); !said.empty())
     diagnosis.with("registry_said", said);
   diagnosis.with("signed_in", authorization_.empty() ? "no" : "yes");
   return diagnosis;
@@ -195,11 +180,12 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
   const std::string& realm = challenge["realm"];
   const std::string realm_host = host_of(realm);
   const auto refuse = [&](std::string_view problem) {
-    return fail(diagnose("EH-N30")
-                    .with("registry", host_)
-                    .with("repository", repository_)
-                    .with("token_service", one_line(transfer::without_credentials(realm)))
-                    .with("problem", problem));
+    return fail(
+        diagnose("EH-N30")
+            .with("registry", host_)
+            .with("repository", repository_)
+            .with("token_service", printable_line(transfer::without_credentials(realm).substr(0, 200)))
+            .with("problem", problem));
   };
   if (!transfer::is_url(realm) || realm_host.empty())
     return refuse("the registry names no token service that is a URL");
@@ -215,6 +201,7 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
   // repositories.
   request.url += "scope=" + percent_encoded("repository:" + repository_ + ":" + actions_, "-._~");
   request.follow = true;
+  request.decode = true;
   if (auto who = credentials_for(host_))
     request.authorization = std::move(*who);
   else
@@ -277,7 +264,7 @@ Result<RegistryAnswer> Registry::ask(const RegistryRequest& request) {
                           ? ""
                           : transfer::join_url(outcome.answer.url, outcome.answer.location);
     answer.length = outcome.answer.length;
-    answer.said = said_by_registry(outcome.error_body);
+    answer.said = transfer::message_of_server(outcome.error_body);
     answer.is_transient = outcome.transient;
     answer.retry_after = outcome.answer.retry_after;
     answer.body = std::move(body);

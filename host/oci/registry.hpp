@@ -81,10 +81,6 @@ class Registry {
   transfer::Authorization authorization_;
 };
 
-// Returns the message of a registry's error document, or the title of a web page: one line of at most 200
-// characters.
-std::string said_by_registry(std::string_view body);
-
 // Returns the token of a token service's response. Error: EH-N30 with "problem" when it holds none that is
 // valid in a header.
 Result<std::string> token_in(std::string_view body);

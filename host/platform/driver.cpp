@@ -235,6 +235,8 @@ std::string why_no_answer(const ChildOutcome& outcome, std::chrono::milliseconds
   }
   if (outcome.signal != 0)
     return "the driver's library crashed the probe (" + signal_name(outcome.signal) + ")";
+  if (outcome.status_lost)
+    return "the probe ended without an answer, and how it ended is not known: " + std::string(lost_status);
   if (outcome.exit_code != 0) {
     const std::string said(trim(std::string_view(outcome.error).substr(0, 200)));
     return "the probe ended with status " + std::to_string(outcome.exit_code) +

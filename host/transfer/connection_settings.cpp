@@ -1,6 +1,8 @@
 #include "host/transfer/connection_settings.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/environment.hpp"
@@ -51,6 +53,11 @@ Result<Certificates> certificates_for(const TransferOptions& options) {
     return blamed(std::move(diagnose("EH-N05")
                                 .with("problem", "the file holds no certificate in PEM form")
                                 .with("file", options.extra_ca)));
+  std::error_code error;
+  if (std::filesystem::is_directory(path_of(certificates.file), error)) {
+    certificates.pem = std::move(*extra);  // besides the folder
+    return certificates;
+  }
   if (certificates.file.empty()) {
     // A system without any certificate still trusts the added ones.
     certificates.pem = system_certificates(largest_bundle);
@@ -61,13 +68,19 @@ Result<Certificates> certificates_for(const TransferOptions& options) {
   return certificates;
 }
 
-std::string proxy_for(const std::string& url, const TransferOptions& options) {
-  std::string proxy = options.proxy;
+std::string proxy_set_by(const std::string& url, const TransferOptions& options) {
+  if (!options.proxy.empty()) return options.proxy_set_by;
   const bool secure = url.starts_with("https:");
   // libcurl reads http_proxy only in lower case, because a web server puts a "Proxy:" header into HTTP_PROXY.
   for (const char* name : {secure ? "https_proxy" : "http_proxy", secure ? "HTTPS_PROXY" : "http_proxy",
                            "all_proxy", "ALL_PROXY"})
-    if (proxy.empty()) proxy = environment_variable(name).value_or("");
+    if (!environment_variable(name).value_or("").empty()) return name;
+  return {};
+}
+
+std::string proxy_for(const std::string& url, const TransferOptions& options) {
+  std::string proxy = options.proxy;
+  if (proxy.empty()) proxy = environment_variable(proxy_set_by(url, options).c_str()).value_or("");
   return proxy.find("://") == std::string::npos && !proxy.empty() ? without_credentials("http://" + proxy)
                                                                   : without_credentials(proxy);
 }

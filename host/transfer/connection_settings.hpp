@@ -22,7 +22,7 @@ bool needs_given_certificates();
 // The certificates to check against; both empty: libcurl's defaults.
 struct Certificates {
   std::string file;  // a PEM file, or a folder as OpenSSL's c_rehash makes it
-  std::string pem;   // PEM text; has priority over the file
+  std::string pem;   // PEM text; has priority over a file, and is added to a folder
 };
 
 // Returns the options' bundle, else CURL_CA_BUNDLE or SSL_CERT_FILE, else the system's, and adds the options'
@@ -33,6 +33,9 @@ Result<Certificates> certificates_for(const TransferOptions& options);
 // Returns the proxy of a request to the URL, without credentials, for messages only (libcurl applies NO_PROXY
 // itself). Empty if none is configured.
 std::string proxy_for(const std::string& url, const TransferOptions& options);
+
+// Returns what names that proxy: options.proxy_set_by or a variable. Empty if none does.
+std::string proxy_set_by(const std::string& url, const TransferOptions& options);
 
 // Returns whether the URL's host is one of options.trusted_hosts.
 bool is_trusted_host(const std::string& url, const TransferOptions& options);

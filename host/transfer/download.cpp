@@ -24,7 +24,9 @@ double seconds(Clock::duration time) { return std::chrono::duration<double>(time
 
 // Returns true if the same mirror may serve later. Wrong bytes are no such failure.
 bool is_transient(const Diagnosis& diagnosis) {
-  if (diagnosis.code == "EH-N01" || diagnosis.code == "EH-N02" || diagnosis.code == "EH-N03") return true;
+  if (diagnosis.code == "EH-N01" || diagnosis.code == "EH-N02" || diagnosis.code == "EH-N03" ||
+      diagnosis.code == "EH-N19")
+    return true;
   if (diagnosis.code != "EH-N04") return false;
   const std::string_view status = diagnosis.value("status");
   return status.starts_with('5') || status == "408" || status == "425" || status == "429";

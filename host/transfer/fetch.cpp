@@ -5,6 +5,7 @@
 #include <chrono>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/file_calls.hpp"
@@ -66,7 +67,8 @@ class Fetch {
         options_(options),
         cancel_(cancel),
         client_(client),
-        meter_(progress, Progress::Phase::downloading, without_credentials(request.url)) {
+        meter_(progress, Progress::Phase::downloading, without_credentials(request.url)),
+        decode_(!request.expected_size) {
     meter_.expect(request.expected_size);
     etag_ = request.etag;
     if (request.time_limit.count() != 0) time_.emplace(request.time_limit, request.longest_time);
@@ -96,7 +98,9 @@ class Fetch {
   std::string etag_;
   std::uint64_t skip_ = 0;
   bool restart_ = false, http1_only_ = false;
-  bool enough_ = false;  // the sink has all that it wanted
+  bool decode_;           // see HttpRequest::decode
+  std::string encoding_;  // of the last answer
+  bool enough_ = false;   // the sink has all that it wanted
   // The last byte of a file of known size, held back until the answer ends. An answer that is too long thus
   // never leaves a whole file in the sink, however its packets arrive.
   std::optional<char> last_byte_;
@@ -122,6 +126,7 @@ Diagnosis Fetch::wrong_length(std::uint64_t actual) const {
   diagnosis.with("url", report_.url);
   if (title) diagnosis.with("title", *title, "the first bytes");
   if (!report_.content_type.empty()) diagnosis.with("content_type", report_.content_type, "Content-Type");
+  if (!encoding_.empty()) diagnosis.with("content_encoding", encoding_, "Content-Encoding");
   diagnosis.with("expected", std::to_string(request_.expected_size.value_or(request_.limit)))
       .with("actual", std::to_string(actual));
   if (!request_.expected_size) diagnosis.with("problem", "longer than is allowed for a file of unknown size");
@@ -133,11 +138,21 @@ Result<void> Fetch::begin(const HttpAnswer& answer) {
   report_.url = without_credentials(answer.url);
   report_.content_type = answer.content_type;
   report_.etag = answer.etag;
+  encoding_ = answer.encoding;
   all_came_.reset();
   last_byte_.reset();
   if (answer.status < 200 || answer.status > 299) return {};  // the exchange reports this failure
   if (answer.status != 200 && answer.status != 206)
     return fail(diagnose("EH-N04").with("url", report_.url).with("status", std::to_string(answer.status)));
+  // A file that is compressed itself (.tar.gz) may come with this header and its own length. Any other length
+  // is that of a file which was compressed on the way. No part of such an answer is a part of the file.
+  const bool is_part = answer.status == 206;
+  if (!encoding_.empty() &&
+      (decode_ ? is_part : (is_part ? answer.range.total : answer.length) != request_.expected_size)) {
+    restart_ = !std::exchange(decode_, true);
+    return fail(
+        diagnose("EH-N20").with("url", report_.url).with("content_encoding", encoding_, "Content-Encoding"));
+  }
   // Some servers continue with status 200. The offset decides, and finally the digest.
   const bool continues = answer.status == 206 || (asked_ > 0 && answer.range.start == asked_);
   const bool whole_asked = asked_ == 0 && sink_.wanted_until() == UINT64_MAX;
@@ -160,6 +175,7 @@ Result<void> Fetch::begin(const HttpAnswer& answer) {
     return fail(diagnose("EH-N02").with("url", report_.url).with("problem", "the file changed meanwhile"));
   }
   total_ = continues ? answer.range.total : answer.length;
+  if (decode_ && !encoding_.empty()) total_.reset();  // the length of the compressed bytes
   if (is_strong(answer.etag)) etag_ = answer.etag;
   refused_length_.reset();
   if (total_ && (request_.expected_size ? *total_ != *request_.expected_size : *total_ > request_.limit))
@@ -230,8 +246,8 @@ bool Fetch::should_retry(const HttpOutcome& outcome) {
   best_ = std::max(best_, position_);
   const std::string& code = outcome.diagnosis->code;
   const bool connected = outcome.body_bytes > 0 || outcome.answered || best_ > 0;
-  const bool hopeless =
-      !connected && (code == "EH-N01" || code == "EH-N02" || code == "EH-N03" || code == "EH-N05");
+  const bool hopeless = !connected && (code == "EH-N01" || code == "EH-N02" || code == "EH-N03" ||
+                                       code == "EH-N05" || code == "EH-N19");
   return ++failures_ <=
          (hopeless ? std::min(retries_without_connection, options_.retries) : options_.retries);
 }
@@ -249,7 +265,8 @@ Result<TransferReport> Fetch::run() {
     restart_ = false;
     request.range_start = asked_;
     const std::uint64_t wanted = sink_.wanted_until();
-    if (request_.expected_size && wanted < *request_.expected_size) request.range_end = wanted;
+    request.decode = decode_;
+    if (!decode_ && request_.expected_size && wanted < *request_.expected_size) request.range_end = wanted;
     if (request.range_start > 0 || request.range_end) request.if_range = etag_;
     const HttpOutcome outcome = client_.exchange(
         request, [this](const HttpAnswer& answer) { return begin(answer); },
@@ -361,6 +378,7 @@ Result<std::optional<std::uint64_t>> ask_size(std::string_view url, const Transf
   // A server that refuses HEAD reports no size.
   if (outcome.diagnosis && outcome.diagnosis->code == "EH-N04") return std::optional<std::uint64_t>();
   if (outcome.diagnosis) return fail(*outcome.diagnosis);
+  if (!outcome.answer.encoding.empty()) return std::optional<std::uint64_t>();
   return outcome.answer.length;
 }
 

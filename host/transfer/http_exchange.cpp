@@ -12,6 +12,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/transfer/connection_settings.hpp"
+#include "host/transfer/exchange_failure.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::transfer {
@@ -36,53 +37,6 @@ std::string_view scheme_of(std::string_view url) { return url.substr(0, url.find
 
 bool is_redirect(long status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
-}
-
-bool may_succeed_later(long status) {
-  return status == 408 || status == 425 || status == 429 || status == 500 || status == 502 || status == 503 ||
-         status == 504;
-}
-
-struct CurlFailure {
-  const char* code;
-  bool transient;
-};
-
-CurlFailure failure_of(CURLcode result) {
-  switch (result) {
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:
-      return {"EH-N01", true};
-    case CURLE_OPERATION_TIMEDOUT:
-      return {"EH-N03", true};
-    case CURLE_SSL_CONNECT_ERROR:
-      return {"EH-N05", true};
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_CIPHER:
-    case CURLE_SSL_ISSUER_ERROR:
-    case CURLE_SSL_INVALIDCERTSTATUS:
-    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-    case CURLE_USE_SSL_FAILED:
-    case CURLE_SSL_ENGINE_INITFAILED:
-      return {"EH-N05", false};
-    case CURLE_URL_MALFORMAT:
-      return {"EH-N11", false};
-    case CURLE_UNSUPPORTED_PROTOCOL:  // HTTP/0.9, which accepts any bytes; the URL's scheme was checked
-                                      // before
-      return {"EH-N02", false};
-    default:
-      return {"EH-N02", true};  // refused, reset, cut off, HTTP/2 stream error
-  }
-}
-
-// Describes an answer that is not HTTP, if the library's message would mislead.
-std::string_view no_http(CURLcode result) {
-  if (result == CURLE_UNSUPPORTED_PROTOCOL) return "with something that is not HTTP";
-  if (result == CURLE_OUT_OF_MEMORY)
-    return "with a header that is too long";  // curl reports this as out of memory
-  return {};
 }
 
 }  // namespace
@@ -151,6 +105,8 @@ void HttpClient::State::read_header(std::string_view line) {
     answer.url = url;
     if (const std::size_t space = line.find(' '); space != std::string_view::npos)
       answer.status = static_cast<long>(leading_number(line.substr(space + 1)).value_or(0));
+    if (const std::size_t space = line.find(' ', line.find(' ') + 1); space != std::string_view::npos)
+      answer.reason = trim(line.substr(space));
     return;
   }
   const std::size_t colon = line.find(':');
@@ -160,6 +116,7 @@ void HttpClient::State::read_header(std::string_view line) {
   if (name == "content-length") answer.length = leading_number(value);
   if (name == "content-range") answer.range = read_content_range(value);
   if (name == "content-type") answer.content_type = value;
+  if (name == "content-encoding" && to_lower(value) != "identity") answer.encoding = value;
   if (name == "etag") answer.etag = value;
   if (name == "location") answer.location = value;
   if (name == "www-authenticate") answer.challenges.emplace_back(value);
@@ -265,6 +222,7 @@ void HttpClient::State::prepare(const HttpRequest& request, const std::string& u
   set(CURLOPT_WRITEDATA, static_cast<void*>(this));
   set(CURLOPT_HTTPHEADER, headers);
   if (request.head_only) set(CURLOPT_NOBODY, 1L);
+  if (request.decode) set(CURLOPT_ACCEPT_ENCODING, "identity");  // also turns decoding on
   authorize(request, url);
   upload = request.upload ? &*request.upload : nullptr;
   follow = request.follow;
@@ -379,44 +337,20 @@ void HttpClient::State::judge(CURLcode result, HttpOutcome& outcome, const std::
     outcome.transient = stopped->code == "EH-N03";
     return;
   }
-  if (result != CURLE_OK && !page_cut) {
-    const CurlFailure failure = failure_of(result);
-    outcome.transient = failure.transient;
-    outcome.retry_with_http1 = result == CURLE_HTTP2 || result == CURLE_HTTP2_STREAM;
-    outcome.diagnosis = diagnose(failure.code);
-    // Only the library's message says which fault of a certificate, and which CA file.
-    const bool in_detail = failure.code == std::string_view("EH-N05") && *said != '\0';
-    outcome.diagnosis->with("url", without_credentials(url))
-        .with("curl_said", in_detail ? said : ::curl_easy_strerror(result));
-    if (result == CURLE_URL_MALFORMAT)
-      outcome.diagnosis->with("malformed", *said != '\0' ? said : ::curl_easy_strerror(result));
-    outcome.diagnosis->with("received", std::to_string(body_bytes));
-    if (const auto answered_with = no_http(result); !answered_with.empty())
-      outcome.diagnosis->with("answered", answered_with);
-    long connect_status = 0;
-    ::curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &connect_status);
-    if (connect_status >= 300) {  // the proxy refused the connection
-      outcome.transient = may_succeed_later(connect_status);
-      outcome.diagnosis = diagnose("EH-N04");
-      outcome.diagnosis->with("url", without_credentials(url))
-          .with("status", std::to_string(connect_status), "the proxy's answer to CONNECT");
-    }
-    if (const std::string proxy = proxy_for(url, options); !proxy.empty())
-      outcome.diagnosis->with("proxy", proxy);
-    if (result == CURLE_OPERATION_TIMEDOUT)
-      outcome.diagnosis->with("seconds", std::to_string(options.connect_limit.count() / 1000));
-    return;
-  }
-  if (answer.status >= 200 && answer.status < 300) return;
-  if (!follow && is_redirect(answer.status) && !answer.location.empty()) return;
-  outcome.error_body = error_page;
-  outcome.transient = may_succeed_later(answer.status);
-  outcome.diagnosis = std::move(
-      diagnose("EH-N04").with("url", without_credentials(url)).with("status", std::to_string(answer.status)));
-  if (const std::string proxy = proxy_for(url, options); answer.status == 407 && !proxy.empty())
-    outcome.diagnosis->with("proxy", proxy);
-  if (const auto title = title_of_page(error_page); title && !title->empty())
-    outcome.diagnosis->with("title", *title, "the page that came with it");
+  const bool is_broken = result != CURLE_OK && !page_cut;
+  if (!is_broken && answer.status >= 200 && answer.status < 300) return;
+  if (!is_broken && !follow && is_redirect(answer.status) && !answer.location.empty()) return;
+  BrokenExchange broken{result, said, false, 0, body_bytes};
+  curl_off_t connected_after = 0;
+  ::curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &broken.proxy_status);
+  ::curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &connected_after);
+  broken.connected = connected_after != 0;
+  if (!is_broken) outcome.error_body = error_page;
+  ExchangeFailure failure =
+      is_broken ? failure_of(broken, answer, url, options) : refusal_of(answer, error_page, url, options);
+  outcome.diagnosis = std::move(failure.diagnosis);
+  outcome.transient = failure.transient;
+  outcome.retry_with_http1 = failure.retry_with_http1;
 }
 
 HttpClient::HttpClient(const TransferOptions& options, std::optional<CancelToken> cancel)
@@ -452,7 +386,8 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_
     state.stopped.reset();
     state.body_bytes = 0;
     state.error_page.clear();
-    curl_slist* headers = ::curl_slist_append(nullptr, "Accept-Encoding: identity");
+    curl_slist* headers = nullptr;
+    if (!request.decode) headers = ::curl_slist_append(headers, "Accept-Encoding: identity");
     if (!request.accept.empty())
       headers = ::curl_slist_append(headers, ("Accept: " + request.accept).c_str());
     if (!request.if_range.empty())

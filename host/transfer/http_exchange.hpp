@@ -63,6 +63,9 @@ struct HttpRequest {
   std::string if_range;                    // a strong ETag, or empty
   std::string accept;
   bool http1_only = false;
+  // Decodes an answer that is compressed although "identity" is asked for. Its length is then not that of the
+  // bytes that come.
+  bool decode = false;
   Authorization authorization;
   std::string method;                // empty: GET, or HEAD with head_only
   std::optional<HttpUpload> upload;  // the body
@@ -75,6 +78,8 @@ struct HttpAnswer {
   std::optional<std::uint64_t> length;  // Content-Length of this body
   ContentRange range;
   std::string etag, content_type, location;
+  std::string encoding;                 // Content-Encoding, if it is not "identity"
+  std::string reason;                   // the text behind the status
   std::vector<std::string> challenges;  // WWW-Authenticate, one element per header
   std::optional<std::chrono::seconds> retry_after;
 };

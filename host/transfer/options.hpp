@@ -27,7 +27,8 @@ struct TransferOptions {
   std::vector<std::string> trusted_hosts;             // HOST[:PORT]: their certificates are not checked
   std::string extra_ca;                               // a PEM file trusted in addition; empty: none
   std::string extra_ca_set_by = "the configuration";  // what set extra_ca, for messages
-  std::string proxy;     // for every host not in no_proxy; empty: from the environment
+  std::string proxy;  // for every host not in no_proxy; empty: from the environment
+  std::string proxy_set_by = "the configuration";  // what set proxy, for messages
   std::string no_proxy;  // host names, separated by commas; empty: from the environment
   std::chrono::milliseconds connect_limit{20'000};
   std::chrono::milliseconds stall_limit{15'000};  // without a byte

@@ -60,7 +60,10 @@ TransferOptions with_pip_settings(TransferOptions options, const PipSettings& se
   else if (const std::string bundle = environment_variable("REQUESTS_CA_BUNDLE").value_or("");
            options.ca_bundle.empty() && path_of(bundle).is_absolute())
     options.ca_bundle = bundle;
-  if (options.proxy.empty()) options.proxy = settings.proxy;
+  if (options.proxy.empty() && !settings.proxy.empty()) {
+    options.proxy = settings.proxy;
+    options.proxy_set_by = settings.proxy_set_by;
+  }
   return options;
 }
 
@@ -111,13 +114,11 @@ std::optional<Place> PackageSearch::local(const fs::path& path) const {
 
 void PackageSearch::cannot_be_reached(const Diagnosis& why, const Location& index) {
   if (unreachable_) return;
-  unreachable_ = diagnose("EH-N12");
+  unreachable_ = why;
   unreachable_->with("project", project_).with("index", without_credentials(index.text), index.set_by);
-  unreachable_->with("failure", why.code);
   if ((why.value("status") == "401" || why.value("status") == "403") &&
       (pip_.keyring_provider == "import" || pip_.keyring_provider == "subprocess"))
     unreachable_->with("keyring", pip_.keyring_provider, "pip's keyring-provider");
-  for (const Evidence& fact : why.evidence) unreachable_->evidence.push_back(fact);
 }
 
 void PackageSearch::cannot_be_read(Diagnosis why, const Location& index) {
@@ -229,14 +230,6 @@ Diagnosis PackageSearch::failure() {
   return std::move(*decisive);
 }
 
-Result<PipSettings> pip_settings(const TransferOptions& options, const std::optional<CancelToken>& cancel) {
-  std::optional<fs::path> prefix = python_prefix();
-  // Without an answer there is no such file. With a named index it is not worth running a Python.
-  if (!prefix && options.package_index.empty())
-    if (const auto answer = ask_pip(options, true, cancel)) prefix = answer->prefix;
-  return read_pip_settings(prefix.value_or(fs::path()));
-}
-
 }  // namespace
 
 Result<Place> locate_package(std::string_view project, std::string_view file, std::string_view sha256,
@@ -244,8 +237,17 @@ Result<Place> locate_package(std::string_view project, std::string_view file, st
   if (options.offline)
     return fail(
         diagnose("EH-N10").with("url", "package index: " + std::string(project) + ", " + std::string(file)));
-  TRY_ASSIGN(const PipSettings pip, pip_settings(options, cancel));
-  if (cancel && cancel->canceled()) return fail(diagnose("EH-P10"));
+  std::optional<fs::path> prefix = python_prefix();
+  std::optional<Result<PipAnswer>> answer;
+  // With a named index it is not worth running a Python. A pip that fails reads no file of that Python.
+  if (!prefix && options.package_index.empty()) {
+    answer = ask_pip(options, true, cancel);
+    if (*answer)
+      prefix = (*answer)->prefix;
+    else if (!answer->error().code.starts_with("EH-N"))
+      return fail(answer->error());
+  }
+  TRY_ASSIGN(const PipSettings pip, read_pip_settings(prefix.value_or(fs::path())));
   PackageSearch search(project, file, sha256, pip, with_pip_settings(options, pip), cancel);
   if (!options.package_index.empty()) {
     TRY_ASSIGN(auto found, search.in_index({options.package_index, options.package_index_set_by}));
@@ -259,13 +261,16 @@ Result<Place> locate_package(std::string_view project, std::string_view file, st
   std::vector<Location> indexes;
   std::optional<Diagnosis> no_default;
   if (pip.index_url.empty()) {
-    auto answer = ask_pip(options, false, cancel);
-    if (answer)
-      indexes.push_back({answer->index, "pip install --help"});
-    else if (answer.error().code == "EH-P10")
-      return fail(answer.error());
+    if (!answer || (*answer && (*answer)->index.empty() && !(*answer)->failure))
+      answer = ask_pip(options, false, cancel);
+    else if (*answer && (*answer)->index.empty())
+      answer = fail(*(*answer)->failure);
+    if (*answer)
+      indexes.push_back({(*answer)->index, "pip install --help"});
+    else if (!answer->error().code.starts_with("EH-N"))
+      return fail(answer->error());
     else
-      no_default = std::move(answer).error();
+      no_default = std::move(*answer).error();
   } else if (const std::string problem = not_an_index(pip.index_url); !problem.empty()) {
     return fail(diagnose("EH-N17")
                     .with("set_by", pip.index_set_by)

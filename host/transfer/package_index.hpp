@@ -16,8 +16,9 @@ namespace enginehost::transfer {
 //
 // Errors: EH-N13 ("project", "file", "index") if no index has it, lists it with another sha256 (`sha256` may
 // be empty), or has a page that cannot be read ("problem"; "size" and "limit" of a page that is too long).
-// EH-N12 if an index cannot be reached, or none is known. EH-N17 if pip's configuration cannot be used.
-// EH-N10 offline. Any thread.
+// EH-N12 if none is known, and EH-N18 if pip, which knows its default, fails; see ask_pip(). EH-N17 if pip's
+// configuration cannot be used. Those of fetch_text() for an index that cannot be asked, with "project" and
+// "index". EH-N10 offline. Any thread.
 Result<Place> locate_package(std::string_view project, std::string_view file, std::string_view sha256,
                              const TransferOptions& options, const std::optional<CancelToken>& cancel = {});
 

@@ -59,7 +59,7 @@ struct PipSettings {
   std::vector<std::string> extra_index_urls, find_links, trusted_hosts;
   bool no_index = false;
   std::string cert, client_cert;  // absolute paths, or empty
-  std::string proxy;
+  std::string proxy, proxy_set_by;
   std::string keyring_provider;      // empty: pip's default
   std::vector<std::string> skipped;  // "FILE: why it was not read"
 };
@@ -79,15 +79,19 @@ std::vector<std::string> words_of(std::string_view text);
 // Facts that only Python and pip themselves know, asked once and kept for the next process.
 
 struct PipAnswer {
-  std::string index;             // pip's default index; empty only with needs_prefix, if there is no pip
+  std::string index;             // pip's default index; empty only with needs_prefix, if no pip works
   std::filesystem::path prefix;  // the Python's sys.prefix; empty: there is no Python
+  std::optional<Diagnosis> failure = {};  // of a pip that is there and gave no index
 };
 
 // Runs pip (python3 -m pip, pip3, pip; the first that works) without its configuration. The answer is kept in
 // options.answers_folder until the Python or its pip is another file. A `prefix` counts for an hour only,
 // because a script may start another Python then; with `needs_prefix` an older answer is asked for again.
 //
-// Error: EH-N12 ("asked", "skipped", "problem") if no pip works. EH-P10. Any thread.
+// Errors: EH-N12 ("asked", "skipped", "problem") if there is no pip. EH-N18 ("program", "said", "skipped" and
+// one of "deadline", "exit_code", "signal", "status_lost", "os_said", "problem") if the first one that is
+// there fails, and no other answers. EH-P51 and EH-F24 if this machine cannot start it now. EH-P10. Any
+// thread.
 Result<PipAnswer> ask_pip(const TransferOptions& options, bool needs_prefix,
                           const std::optional<CancelToken>& cancel = {});
 

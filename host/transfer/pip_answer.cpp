@@ -101,6 +101,41 @@ std::string default_in_help(std::string_view help) {
   return is_url(url) ? url : std::string();
 }
 
+// Returns the last two lines that the program wrote to standard error.
+std::string last_lines(std::string_view error) {
+  std::vector<std::string> lines;
+  for (const std::string& line : split(error, '\n'))
+    if (!trim(line).empty()) lines.emplace_back(trim(line).substr(0, 200));
+  if (lines.size() > 2) lines.erase(lines.begin(), lines.end() - 2);
+  return join(lines, " | ");
+}
+
+// Returns why a pip gave no index; nothing if there is none: Python then says so.
+std::optional<Diagnosis> why_no_index(const Result<ChildOutcome>& outcome, std::string_view command,
+                                      std::chrono::seconds deadline) {
+  Diagnosis failure = diagnose("EH-N18").with("program", command);
+  if (!outcome) {
+    if (outcome.error().code != "EH-P20") return outcome.error();  // a limit of this machine
+    return std::move(failure.with("os_said", outcome.error().value("os_said")));
+  }
+  if (outcome->error.find("No module named 'pip'") != std::string::npos ||
+      outcome->error.find("No module named pip") != std::string::npos)
+    return {};
+  if (outcome->timed_out)
+    failure.with("deadline", std::to_string(deadline.count()) + " s");
+  else if (outcome->status_lost)
+    failure.with("status_lost", lost_status, "waitpid");
+  else if (outcome->signal != 0)
+    failure.with("signal", signal_name(outcome->signal), "how it ended");
+  else if (outcome->exit_code != 0)
+    failure.with("exit_code", std::to_string(outcome->exit_code), "how it ended");
+  else
+    failure.with("problem", "its help names no default index");
+  if (const std::string said = last_lines(outcome->error); !said.empty())
+    failure.with("said", said, "its standard error");
+  return failure;
+}
+
 // Asks one of pip_commands().
 KnownAnswer ask(const std::vector<std::string>& command, const fs::path& program,
                 const std::optional<CancelToken>& cancel) {
@@ -114,7 +149,8 @@ KnownAnswer ask(const std::vector<std::string>& command, const fs::path& program
   // Wide, so that the help breaks no line; in the C locale, so that its words are the expected ones.
   request.environment = {"COLUMNS=1000", "LC_ALL=C.UTF-8", "PYTHONIOENCODING=utf-8", "PIP_NO_COLOR=1",
                          std::string("PIP_CONFIG_FILE=") + null_device};
-  request.deadline = std::chrono::seconds(20);
+  constexpr std::chrono::seconds deadline{20};
+  request.deadline = deadline;
   request.keep_bytes = 1u << 20;
   request.cancel = cancel;
   KnownAnswer known;
@@ -122,9 +158,11 @@ KnownAnswer ask(const std::vector<std::string>& command, const fs::path& program
   known.program_stamp = stamp_text(known.program);
   known.at = static_cast<std::int64_t>(std::time(nullptr));
   const auto outcome = run_by_name(std::move(request));
-  if (!outcome) return known;
-  known.answer.index = outcome->succeeded() ? default_in_help(outcome->output) : std::string();
-  if (!is_python) return known;
+  // The index in its help is the answer, even if the exit status was lost.
+  if (outcome && (outcome->succeeded() || (outcome->status_lost && !outcome->timed_out)))
+    known.answer.index = default_in_help(outcome->output);
+  if (known.answer.index.empty()) known.answer.failure = why_no_index(outcome, join(command, " "), deadline);
+  if (!outcome || !is_python) return known;
   const std::vector<std::string> lines = split(outcome->output, '\n');
   known.answer.prefix = path_of(trim(lines.front()));
   if (!known.answer.prefix.is_absolute()) known.answer.prefix.clear();
@@ -145,6 +183,7 @@ Result<PipAnswer> ask_pip(const TransferOptions& options, bool needs_prefix,
     return last->answer;
   Diagnosis silent = diagnose("EH-N12");
   std::optional<KnownAnswer> python;
+  std::optional<Diagnosis> failed;
   for (const std::vector<std::string>& command : pip_commands()) {
     silent.with("asked", join(command, " "));
     const FoundProgram program = find_in_path(command.front());
@@ -156,6 +195,11 @@ Result<PipAnswer> ask_pip(const TransferOptions& options, bool needs_prefix,
     KnownAnswer known = ask(command, program.file, cancel);
     if (cancel && cancel->canceled()) return fail(diagnose("EH-P10"));
     if (!python && !known.answer.prefix.empty()) python = known;
+    if (known.answer.failure && !failed) failed = known.answer.failure;
+    // The others would fail in the same way.
+    if (known.answer.failure &&
+        (known.answer.failure->code != "EH-N18" || !known.answer.failure->value("deadline").empty()))
+      break;
     if (known.answer.index.empty()) continue;
     if (python) known.answer.prefix = python->answer.prefix;
     remember(known, options);
@@ -165,10 +209,13 @@ Result<PipAnswer> ask_pip(const TransferOptions& options, bool needs_prefix,
   // The prefix of a Python without pip is an answer, too. The next process asks again, because pip may be
   // installed.
   if (needs_prefix && python) {
-    last = std::move(python);
-    return last->answer;
+    python->answer.failure = failed;
+    if (!failed) last = python;
+    return python->answer;
   }
-  return fail(std::move(silent.with("problem", "no pip answers, and no index is configured")));
+  if (!failed) return fail(std::move(silent.with("problem", "there is no pip, and no index is configured")));
+  for (const std::string& skipped : silent.values("skipped")) failed->with("skipped", skipped, "PATH");
+  return fail(std::move(*failed));
 }
 
 std::optional<fs::path> python_prefix() {

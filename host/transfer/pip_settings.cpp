@@ -154,7 +154,10 @@ Result<void> PipSettingsReader::apply(const Setting& setting) {
   if (key == "extra-index-url") settings_.extra_index_urls = words_of(setting.value);
   if (key == "find-links") settings_.find_links = words_of(setting.value);
   if (key == "trusted-host") settings_.trusted_hosts = words_of(setting.value);
-  if (key == "proxy") settings_.proxy = setting.value;
+  if (key == "proxy") {
+    settings_.proxy = setting.value;
+    settings_.proxy_set_by = setting.set_by;
+  }
   if (key == "keyring-provider") settings_.keyring_provider = setting.value;
   if (key == "cert" || key == "client-cert") {
     if (!path_of(setting.value).is_absolute()) return refuse(setting, "it is not an absolute path");

@@ -70,7 +70,10 @@ struct TransferReport {
 // Errors, all with "url": EH-N01 name not resolved, EH-N02 no connection, EH-N03 timed out ("seconds" without
 // a byte, "headers_seconds" without complete headers, or "document_seconds" of a time_limit; "received"),
 // EH-N04 HTTP status ("status"), EH-N05 TLS, EH-N06 a web page ("title"), EH-N07 length ("expected",
-// "actual"), EH-N10 offline, EH-N11 redirect, EH-P10 canceled. Errors of the sink are passed on.
+// "actual"), EH-N10 offline, EH-N11 redirect, EH-N19 proxy not reached ("proxy", "proxy_set_by"), EH-N20
+// compressed on the way ("content_encoding"), EH-P10 canceled. Errors of the sink are passed on.
+//
+// An answer that is compressed although "identity" was asked for is decoded. Its digest decides, as always.
 //
 // Blocks. Thread safety: any thread. Reacts to cancel within 100 ms.
 Result<TransferReport> fetch_url(const UrlRequest& request, Sink& sink, const TransferOptions& options,

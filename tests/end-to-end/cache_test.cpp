@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 
 class CacheCommands : public testing::Test {
  protected:
@@ -276,6 +277,8 @@ TEST_F(CacheCommands, VerifyRepairsAWorldWritableMode) {
   const Ended found = cache({"verify", "reference-good", "--json"});
   EXPECT_EQ(found.status, 5) << found.said();
   EXPECT_THAT(found.output, HasSubstr("wrong mode"));
+  EXPECT_THAT(found.output, HasSubstr("verify --repair --offline restores the permissions"));
+  EXPECT_THAT(found.output, Not(HasSubstr("mirror"))) << "no byte is wrong";
   const Ended repaired = cache({"verify", "--repair", "--offline", "--json"});
   EXPECT_EQ(repaired.status, 0) << repaired.said();
   EXPECT_EQ(repaired.document["builds"].as_array().at(0)["mended"].as_array().at(0)["from"].as_string(),

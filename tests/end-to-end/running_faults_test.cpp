@@ -70,6 +70,20 @@ TEST(RunningFaults, ReportsR04ForAnExitWithStatus0) {
   expect_fault({with_constructor("exit(0);"), "EH-R04", {"0"}});
 }
 
+// A parent that ignores SIGCHLD passes that on.
+TEST(RunningFaults, KnowsTheProbesStatusUnderIgnoredSIGCHLD) {
+  Repository repository;
+  repository.add(with_constructor("exit(7);"));
+  repository.write();
+  Workplace workplace;
+  RunOptions options;
+  options.launcher = {"/usr/bin/env", "--ignore-signal=CHLD"};
+  const Ended ended =
+      workplace.info({"reference", "--repository", repository.root().native(), "--json"}, options);
+  EXPECT_EQ(ended.code(), "EH-R04") << ended.said();
+  EXPECT_EQ(evidence(ended.diagnosis(), "exit_code"), "7") << ended.said();
+}
+
 // Takes the probe's timeout (30 s) in each of the two opens.
 TEST(RunningFaultsSlow, ReportsR05AtTheDeadlineOfAHangingLoad) {
   expect_fault({with_constructor("for (;;) pause();"), "EH-R05", {"load"}});

@@ -281,27 +281,6 @@ TEST(Catalog, AMissingConsentHasOneRemedy) {
               ElementsAre(HasSubstr("answer yes when asked")));
 }
 
-TEST(Catalog, AnUnreachableIndexDoesNotSuggestInstallingPip) {
-  const auto first_remedy = [](Diagnosis diagnosis) {
-    complete(diagnosis);
-    return diagnosis.remedy.front();
-  };
-  const auto silent = diagnose("EH-N12").with("index", "https://x/simple").with("failure", "EH-N01");
-  EXPECT_EQ(first_remedy(silent), "check the network: https://x/simple did not answer");
-  EXPECT_THAT(first_remedy(diagnose("EH-N12").with("problem", "no pip answers")), HasSubstr("install pip"));
-}
-
-TEST(Catalog, AnIndexThatWantsAPasswordNamesNetrcAndTheKeyring) {
-  const auto first_remedy = [](Diagnosis diagnosis) {
-    complete(diagnosis);
-    return diagnosis.remedy.front();
-  };
-  Diagnosis refused = diagnose("EH-N12");
-  refused.with("index", "https://x/simple").with("failure", "EH-N04").with("status", "401");
-  EXPECT_THAT(first_remedy(refused), HasSubstr("into ~/.netrc"));
-  EXPECT_THAT(first_remedy(refused.with("keyring", "import")), HasSubstr("keyring-provider = import"));
-}
-
 TEST(Catalog, AModelThatCannotBeReadIsNotFetchedAgain) {
   const auto first_remedy = [](Diagnosis diagnosis) {
     complete(diagnosis);

@@ -6,6 +6,7 @@
 #include "host/oci/documents.hpp"
 #include "host/oci/reference.hpp"
 #include "host/oci/registry.hpp"
+#include "host/transfer/server_message.hpp"
 #include "tests/fuzz/input_file.hpp"
 
 namespace {
@@ -44,8 +45,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
 
   if (const auto token = oci::token_in(text)) require(!token->empty() && is_one_line(*token));
-  const std::string said = oci::said_by_registry(text);
-  require(said.size() <= 200 && is_one_line(said));
+  const std::string said = transfer::message_of_server(text);
+  require(said.size() <= transfer::longest_server_message + 3 && is_one_line(said));
   if (const auto who = oci::credentials_in(text, "registry.example")) require(!who->user.empty());
   return 0;
 }

@@ -104,6 +104,25 @@ TEST_F(ProbeOf, ASegmentationFaultIsR02AndItsLibraryIsNamed) {
   EXPECT_EQ(result.diagnosis->value("address"), "0x8");
 }
 
+// The kernel then keeps no exit status of the probe.
+TEST_F(ProbeOf, AHostThatIgnoresItsChildrenGetsNoFalseStatus) {
+  for (const auto& [statement, code] :
+       {std::pair{"", "passed"}, std::pair{"*(volatile int*)8=1", "EH-R02"}, std::pair{"abort()", "EH-R03"},
+        std::pair{"_exit(0)", "EH-R04"}, std::pair{"kill(getpid(),SIGKILL)", "EH-R04"}}) {
+    const auto plugin = workshop_.plugin(
+        "libengine_x.so", "-include unistd.h -include signal.h -DAT_LOAD='" + std::string(statement) + "'");
+    const auto before = std::signal(SIGCHLD, SIG_IGN);
+    const ProbeResult result = probe(request(plugin));
+    std::signal(SIGCHLD, before);
+    EXPECT_EQ(result.passed ? "passed" : result.diagnosis->code, code) << statement;
+    EXPECT_TRUE(result.warnings.empty()) << statement;
+    if (result.passed || code != std::string("EH-R04")) continue;
+    EXPECT_THAT(std::string(result.diagnosis->value("status_lost")), HasSubstr("SIGCHLD"));
+    EXPECT_EQ(result.diagnosis->value("exit_code"), "");
+    EXPECT_EQ(explain::category(*result.diagnosis), history::Category::transient);
+  }
+}
+
 TEST_F(ProbeOf, ACrashInTheSelfTestIsReportedWithItsStage) {
   expect(tried("-DAT_SELFTEST='*(volatile int*)8=1'"), "EH-R02", "selftest");
 }

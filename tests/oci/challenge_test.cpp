@@ -53,13 +53,5 @@ TEST(Token, OnlyOneThatMayStandInAHeaderIsTaken) {
     EXPECT_EQ(token_in(answer).error().code, "EH-N30") << answer;
 }
 
-TEST(RegistryMessage, BecomesOneLine) {
-  EXPECT_EQ(said_by_registry(R"({"errors": [{"code": "DENIED", "message": "not\nfor you"}]})"),
-            "not for you");
-  EXPECT_EQ(said_by_registry(R"({"errors": [{"code": "DENIED"}]})"), "DENIED");
-  EXPECT_EQ(said_by_registry("<html><title>Sign in</title>"), "Sign in");
-  EXPECT_EQ(said_by_registry("\x01\x02"), "");
-}
-
 }  // namespace
 }  // namespace enginehost::oci

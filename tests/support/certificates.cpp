@@ -14,6 +14,18 @@ void openssl(std::vector<std::string> arguments) {
 
 }  // namespace
 
+Certificates::Certificates(const std::string& from, const std::string& until) : Certificates() {
+  const auto at = [this](const char* name) { return host_path(folder_ / name); };
+  write_text(folder_ / "ca.cnf", "[ca]\ndefault_ca=it\n[it]\ndatabase=" + at("index.txt") +
+                                     "\nnew_certs_dir=" + at("") + "\nserial=" + at("serial") +
+                                     "\ndefault_md=sha256\npolicy=names\n[names]\ncommonName=supplied\n");
+  write_text(folder_ / "index.txt", "");
+  write_text(folder_ / "serial", "01\n");
+  openssl({"ca", "-batch", "-notext", "-config", at("ca.cnf"), "-cert", at("ca.pem"), "-keyfile",
+           at("ca.key"), "-in", at("server.csr"), "-out", at("server.pem"), "-extfile", at("extensions"),
+           "-startdate", from, "-enddate", until});
+}
+
 Certificates::Certificates() {
   const auto at = [this](const char* name) { return host_path(folder_ / name); };
   openssl({"req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",

@@ -11,7 +11,10 @@ namespace enginehost::test {
 // For 127.0.0.1 and localhost. Throws when the openssl program is missing.
 class Certificates {
  public:
+  // The server's certificate is valid from yesterday until tomorrow, or between two times
+  // ("20350101000000Z").
   Certificates();
+  Certificates(const std::string& from, const std::string& until);
   std::string authority() const { return generic_text(folder_ / "ca.pem"); }
   // A file with a certificate of this authority and its key.
   std::string client() const { return generic_text(folder_ / "client.pem"); }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <tuple>
 
 #include "host/transfer/transfer.hpp"
 #include "tests/support/certificates.hpp"
@@ -93,6 +94,29 @@ TEST_F(TlsTest, ACertificateForAnotherNameIsRefused) {
       << diagnosis.value("curl_said");
 }
 
+TEST_F(TlsTest, TheFaultOfACertificateIsNamed) {
+  EXPECT_EQ(code(url("file")), "EH-N05");
+  EXPECT_EQ(diagnosis.value("certificate"), "unknown authority");
+  EXPECT_EQ(diagnosis.value("host"), "localhost");
+  options.ca_bundle = certificates.authority();
+  EXPECT_EQ(code("https://other.localhost:" + std::to_string(port) + "/file"), "EH-N05");
+  EXPECT_EQ(diagnosis.value("certificate"), "another name");
+  for (const auto& [from, until, fault] :
+       {std::tuple{"20200101000000Z", "20210101000000Z", "expired"},
+        std::tuple{"20450101000000Z", "20460101000000Z", "not yet valid"}}) {
+    const test::Certificates wrong(from, until);
+    const int at = test::free_port();
+    const test::NginxServer untimely(wrong.directives(at));
+    options.ca_bundle = wrong.authority();
+    EXPECT_EQ(code("https://localhost:" + std::to_string(at) + "/file"), "EH-N05");
+    EXPECT_EQ(diagnosis.value("certificate"), fault);
+    EXPECT_TRUE(diagnosis.value("clock").starts_with("20")) << diagnosis.value("clock");
+  }
+  // No fault of a certificate.
+  EXPECT_EQ(code("https://127.0.0.1:" + server.url("").substr(17)), "EH-N05");
+  EXPECT_EQ(diagnosis.value("certificate"), "");
+}
+
 TEST_F(TlsTest, TheCertificateOfATrustedHostIsNotChecked) {
   test::write_text(server.root() / "file", "bytes");
   options.trusted_hosts = {"other.example", "localhost:1"};
@@ -111,6 +135,12 @@ TEST_F(TlsTest, AFolderOfAuthoritiesIsTrusted) {
   const test::Certificates other;
   options.ca_bundle = other.folder();
   EXPECT_EQ(code(url("file")), "EH-N05");
+  options.extra_ca = certificates.authority();
+  EXPECT_EQ(code(url("file")), "ok") << "added to the folder, too";
+  // An authority of the same name would be taken in place of the folder's.
+  options.extra_ca = other.client();
+  options.ca_bundle = certificates.folder();
+  EXPECT_EQ(code(url("file")), "ok") << "the folder counts besides it";
 }
 
 TEST_F(TlsTest, AClientCertificateIsSentToAServerThatAsks) {
@@ -213,6 +243,63 @@ TEST_F(ConnectionTest, ARefusedTunnelIsReportedWithTheProxysAnswer) {
   EXPECT_EQ(diagnosis.value("proxy"), "http://127.0.0.1:" + std::to_string(proxy.port()));
   for (const Evidence& fact : diagnosis.evidence)
     EXPECT_EQ(fact.value.find("secret"), std::string::npos) << fact.what;
+}
+
+TEST_F(ConnectionTest, AProxyThatCannotBeReachedIsNamedWithWhatSetIt) {
+  const std::string nobody = "127.0.0.1:" + std::to_string(test::free_port());
+  for (const std::string& proxy : {"http://" + nobody, nobody, "socks5h://" + nobody,
+                                   std::string("http://user:secret@proxy.invalid:3128")})
+    for (const char* url : {"http://mirror.invalid/file", "https://mirror.invalid/file"}) {
+      options.proxy = proxy;
+      options.proxy_set_by = "/etc/enginehost/config.json";
+      EXPECT_EQ(code(url), "EH-N19") << proxy << " " << url;
+      EXPECT_EQ(diagnosis.value("proxy_set_by"), "/etc/enginehost/config.json");
+      EXPECT_EQ(diagnosis.value("url"), url);
+      for (const Evidence& fact : diagnosis.evidence)
+        EXPECT_EQ(fact.value.find("secret"), std::string::npos) << fact.what;
+    }
+  options.proxy = "";
+  test::set_variable("http_proxy", nobody);
+  EXPECT_EQ(code(elsewhere), "EH-N19");
+  EXPECT_EQ(diagnosis.value("proxy"), "http://" + nobody);
+  EXPECT_EQ(diagnosis.value("proxy_set_by"), "http_proxy");
+  // The server itself, past the proxy.
+  options.no_proxy = "127.0.0.1,mirror.invalid";
+  EXPECT_EQ(code("http://127.0.0.1:" + std::to_string(test::free_port()) + "/file"), "EH-N02");
+  EXPECT_EQ(code(elsewhere), "EH-N01");
+  test::remove_variable("http_proxy");
+}
+
+TEST_F(ConnectionTest, AServersReasonIsKept) {
+  std::string status, body, extra;
+  FaultServer server([&](const Request&, Connection& connection) { connection.answer(status, body, extra); });
+  const auto reason = [&](std::string of_status, std::string of_body, std::string header = {}) {
+    status = std::move(of_status);
+    body = std::move(of_body);
+    extra = std::move(header);
+    EXPECT_EQ(code(server.url("file")), "EH-N04") << status;
+    EXPECT_EQ(diagnosis.value("status"), status.substr(0, 3));
+    EXPECT_EQ(diagnosis.value("host"), "127.0.0.1");
+    return std::string(diagnosis.value("server_said"));
+  };
+  for (const std::string number :
+       {"401 Unauthorized", "403 Forbidden", "404 Not Found", "410 Gone", "451 No"}) {
+    EXPECT_EQ(reason(number, R"({"errors":[{"message":"younger than policy allows"}]})"),
+              "younger than policy allows");
+    EXPECT_EQ(reason(number, "<html><title>Nexus</title>"), "Nexus");
+    EXPECT_EQ(diagnosis.value("title"), "Nexus");
+    EXPECT_EQ(diagnosis.value("temporary"), "");
+  }
+  EXPECT_EQ(reason("403 Forbidden", ""), "");
+  EXPECT_EQ(reason("403 Requested item is quarantined", ""), "Requested item is quarantined");
+  EXPECT_EQ(reason("503 Busy", "later", "Retry-After: 0"), "later");
+  EXPECT_EQ(diagnosis.value("temporary"), "yes");
+  status = "401 Unauthorized";
+  EXPECT_EQ(code(server.url("file")), "EH-N04");
+  EXPECT_EQ(diagnosis.value("signed_in"), "");
+  EXPECT_EQ(code("http://user:secret@" + server.url("file").substr(7)), "EH-N04");
+  EXPECT_NE(diagnosis.value("signed_in"), "");
+  EXPECT_EQ(diagnosis.value("url"), server.url("file"));
 }
 
 TEST_F(ConnectionTest, HostsOfNoProxyAreUsedDirectly) {

@@ -120,7 +120,7 @@ class Pushing {
       auto done = attempt();
       if (done) return {};
       const std::string& code = done.error().code;
-      if (!is_transient_ && code != "EH-N02" && code != "EH-N03") return done;
+      if (!is_transient_ && code != "EH-N02" && code != "EH-N03" && code != "EH-N19") return done;
       if (failures + 1 == tries) return fail(std::move(done.error().with("attempts", std::to_string(tries))));
       TRY(registry_.pause(failures, retry_after_));
       TRY_ASSIGN(const bool there, arrived());

@@ -25,5 +25,8 @@ int main(int argc, char** argv) {
   // Ignored so that a limit on the size of files (ulimit -f) makes the write fail instead of ending the
   // process. Children start with the system's default.
   (void)::signal(SIGXFSZ, SIG_IGN);
+  // A parent that ignores SIGCHLD passes that on, and the system then keeps no status of this command's
+  // children.
+  (void)::signal(SIGCHLD, SIG_DFL);
   return enginehost::commands::ended(enginehost::commands::run_program(argc, argv));
 }

@@ -15,8 +15,12 @@ constexpr std::string_view repair =
     "the damaged files again";
 // Only the digest shows damage that keeps a file's size and time.
 constexpr std::string_view deep_repair =
-    "{!place}{!as_published}{!outside}{!read_only_layer}{!repair_failed}engine-cache verify --deep --repair "
-    "fetches the damaged files again";
+    "{!place}{!as_published}{!outside}{!read_only_layer}{!repair_failed}{!expected_mode}engine-cache verify "
+    "--deep --repair fetches the damaged files again";
+// Copies of a cache (images, chmod -R) have other permissions and the right bytes.
+constexpr std::string_view repair_mode =
+    "{?expected_mode}{!read_only_layer}{!repair_failed}engine-cache verify --repair --offline restores the "
+    "permissions, and fetches nothing";
 // A repair was just tried.
 constexpr std::string_view unrepaired =
     "{?repair_failed}the damaged files could not be fetched again ({repair_failed}): run engine-cache verify "
@@ -111,15 +115,17 @@ constexpr Entry entries[] = {
          "The bytes are not those that were published, or the file's inner tables contradict each other.",
      .before = "sha256 against the manifest; bounds of every table of the file",
      .after = "SIGSEGV, SIGBUS or an assertion of the loader while it reads the file",
-     .causes = {"{file} has sha256 {found}; the manifest names {expected}", "{file} is damaged: {problem}",
+     .causes = {"{file} has sha256 {found}; the manifest names {expected}",
+                "{file} may be changed by others, or not be read: {problem}{?expected_mode}",
+                "{file} is damaged: {problem}",
                 "the loader failed inside {in_library|name} while it read the files of {file}",
                 "the loader stopped at damaged metadata of {file}: {os_said}",
                 "{file} is {format}, not a library", "{file} is damaged",
                 "the file's bytes differ from the published ones"},
-     .remedies =
-         {blame, published, not_ours, layer_repair, unrepaired, deep_repair,
-          "{!place}{!as_published}{!outside}if it happens again, check the mirror, the proxy and the disk",
-          named_again}},
+     .remedies = {blame, published, not_ours, layer_repair, unrepaired, repair_mode, deep_repair,
+                  "{!place}{!as_published}{!outside}{!expected_mode}if it happens again, check the mirror, "
+                  "the proxy and the disk",
+                  named_again}},
     {.name = {"EH-F09", "library for another operating system"},
      .meaning = "A Windows or macOS library where this system's kind is needed.",
      .before = "magic bytes",

@@ -11,14 +11,21 @@ constexpr Entry entries[] = {
      .causes = {"the server {host} of {url} was not found", "the server of {url} was not found: {os_said}",
                 "the server of {url} was not found", "the server was not found"},
      .remedies = {"check the network, the name server and the address",
-                  "set https_proxy if the network needs a proxy",
+                  "{!proxy}set https_proxy if the network needs a proxy",
                   "without a network: use what is installed (--offline), or copy a filled cache here"}},
     {.name = {"EH-N02", "no connection"},
      .meaning = "The server did not accept the connection, or cut it.",
      .after = "connect or read error",
-     .causes = {"{url} answered {answered}", "{url} could not be reached: {os_said}",
-                "{url} could not be reached: {curl_said}", "{url} could not be reached", "no connection"},
-     .remedies = {"check the network and the address", "set https_proxy if the network needs a proxy",
+     .causes = {"{url} answered {answered}", "{url} answered, but {problem}",
+                "{url} cut the connection after {received} bytes: {curl_said}{?cut}",
+                "{url} could not be reached: {os_said}", "{url} could not be reached: {curl_said}",
+                "{url} could not be reached", "no connection"},
+     .remedies = {"{!answered}{!problem}{!cut}check the network and the address",
+                  "{!answered}{!problem}{!cut}{!proxy}set https_proxy if the network needs a proxy",
+                  "{?answered}check the address and its port: what answers there is no web server",
+                  "{?problem}use another mirror",
+                  "{?cut}try again: the part of a build that has arrived is kept",
+                  "{?cut}if it happens again, use another mirror",
                   "without a network: use what is installed (--offline), or copy a filled cache here"}},
     {.name = {"EH-N03", "transfer stalled"},
      .meaning = "The server sent nothing, or next to nothing, for too long.",
@@ -34,25 +41,60 @@ constexpr Entry entries[] = {
      .meaning = "The server answered with an error status.",
      .after = "HTTP status",
      .causes = {"the proxy {proxy} answered {status} to the request for {url}",
-                "{url} answered {status} ({reason})", "{url} answered {status}", "the server refused"},
-     .remedies = {"{status=404}check the manifest's source, or use another mirror: the file is not there",
-                  "{status=401}put user and password for the server into ~/.netrc",
-                  "{status=403}check whether the server wants a sign-in, or refuses this network",
-                  "{status=407}put the proxy's user and password into https_proxy",
-                  "{status=429}try again later: the server limits requests",
-                  "try again later, or use another mirror"}},
+                "{index} answered {status} when it was asked for {project}: {server_said}",
+                "{index} answered {status} when it was asked for {project}",
+                "{url} answered {status}: {server_said}", "{url} answered {status}", "the server refused"},
+     .remedies =
+         {"{status=404}check the manifest's source, or use another mirror: the file is not there",
+          "{?keyring}put user and password for {host} into ~/.netrc: EngineHost does not read the "
+          "keyring that pip uses (keyring-provider = {keyring})",
+          "{status=401}{?signed_in}correct user and password in the address of {host}: the server does "
+          "not accept them",
+          "{status=401}{!keyring}{!signed_in}put user and password for {host} into ~/.netrc, or as "
+          "USER:PASSWORD@ before the host in the address",
+          "{status=403}{?server_said}{!proxy}ask the operator of {host} to allow it: that server answered, "
+          "and "
+          "refuses",
+          "{status=403}{!server_said}{!proxy}check whether {host} wants a sign-in, or refuses this network",
+          "{status=403}{?proxy}ask the operator of the proxy to allow {host}",
+          "{status=407}put user and password as USER:PASSWORD@ before the host in the proxy's address, which "
+          "{proxy_set_by} sets",
+          "{?proxy}if {host} can be reached without the proxy, add it to no_proxy",
+          "{status=429}try again later: the server limits requests",
+          "{temporary=yes}try again later: the server has a failure of its own, or is busy",
+          "use another mirror"}},
     {.name = {"EH-N05", "no secure connection"},
      .meaning = "The server's certificate is not trusted, does not fit its name, or TLS failed.",
      .after = "the TLS library's verdict",
-     .causes = {"{setting}, set by {set_by}, names {file}, which cannot be read: {os_said}",
-                "{setting}, set by {set_by}, names {file}: {problem}",
-                "the certificate of {url} is not accepted: {os_said}",
-                "no secure connection to {url}: {problem} ({file})",
-                "no secure connection to {url}: {os_said}", "no secure connection to {url}: {curl_said}",
-                "no secure connection to {url}"},
-     .remedies = {"correct {setting}, set by {set_by}, which names that file, or leave it out",
-                  "{!setting}if a proxy inspects traffic, name its CA file: SSL_CERT_FILE or CURL_CA_BUNDLE",
-                  "{!setting}check the clock of this machine"}},
+     .causes =
+         {"{setting}, set by {set_by}, names {file}, which cannot be read: {os_said}",
+          "{setting}, set by {set_by}, names {file}: {problem}",
+          "{certificate=unknown authority}the certificate of {url} is of an authority that this machine "
+          "does not know: {curl_said}",
+          "{certificate=expired}the certificate of {url} has expired by the clock of this machine, {clock}",
+          "{certificate=not yet valid}the certificate of {url} is not valid yet by the clock of this "
+          "machine, {clock}",
+          "{certificate=expired or not yet valid}the certificate of {url} is not valid by the clock of this "
+          "machine, {clock}",
+          "{certificate=another name}the certificate of {url} is for another name: {curl_said}",
+          "the certificate of {url} is not accepted: {os_said}",
+          "no secure connection to {url}: {problem} ({file})", "no secure connection to {url}: {os_said}",
+          "no secure connection to {url}: {curl_said}", "no secure connection to {url}"},
+     .remedies =
+         {"correct {setting}, set by {set_by}, which names that file, or leave it out",
+          "{certificate=unknown authority}name the PEM file of that authority, which a company or a "
+          "proxy that inspects traffic has: extra_ca in the configuration, or SSL_CERT_FILE",
+          "{certificate=unknown authority}{?project}if pip knows it: cert in pip's configuration "
+          "counts here, too, and so does trusted-host",
+          "{certificate=expired}set the clock of this machine if {clock} is wrong",
+          "{certificate=expired}ask the operator of {host} to renew the certificate",
+          "{certificate=not yet valid}set the clock of this machine: {clock} is most likely too early",
+          "{certificate=expired or not yet valid}set the clock of this machine if {clock} is wrong, or ask "
+          "the operator of {host} to renew the certificate",
+          "{certificate=another name}use the name that the certificate has in the address",
+          "{!setting}{!certificate}if a proxy inspects traffic, name its CA file: SSL_CERT_FILE or "
+          "CURL_CA_BUNDLE",
+          "{!setting}{!certificate}check the clock of this machine"}},
     {.name = {"EH-N06", "a web page instead of the file"},
      .meaning =
          "The answer is a page of text: a sign-in page of the network, a proxy's message, an error page.",
@@ -68,9 +110,14 @@ constexpr Entry entries[] = {
      .meaning = "The data that arrived is shorter or longer than announced.",
      .after = "bytes received against Content-Length and manifest",
      .causes = {"{url} gave {actual} bytes instead of {expected}: {problem}",
+                "{url} gave {actual} bytes instead of {expected}, with Content-Encoding: {content_encoding}",
                 "{url} gave {actual} bytes instead of {expected}",
                 "{file} has {actual} bytes instead of {expected}", "{url} gave a file of another length"},
-     .remedies = {"try again; if it happens again, use another mirror"},
+     .remedies =
+         {"{?content_encoding}ask the operator of the server, or of the proxy before it, not to compress "
+          "files: it was asked for identity",
+          "{!content_encoding}try again; if it happens again, use another mirror",
+          "{?content_encoding}use another mirror"},
      .exit_status = S::wrong_bytes},
     {.name = {"EH-N08", "file with the wrong content"},
      .meaning = "The file that arrived does not have the digest in the manifest: it was damaged, replaced, "
@@ -105,27 +152,16 @@ constexpr Entry entries[] = {
                   "{!malformed}use the final address in the manifest, or another mirror"}},
     {.name = {"EH-N12", "no package index"},
      .meaning =
-         "The source is a package index, and none is known (none is configured, and there is no pip whose "
-         "default could be used), or the index does not answer.",
+         "The source is a package index, and none is known: none is configured, and there is no pip whose "
+         "default could be used.",
      .before = "package_index of the configuration, then pip's configuration, then pip's default",
      .causes = {"no package index is known: {problem}",
-                "{index} answered {status} when it was asked for {project}",
-                "{index} could not be asked for {project}: {curl_said} ({failure})",
-                "{index} could not be asked for {project}: {failure}",
                 "{file} must come from a package index, and none is known: {problem}",
                 "the file must come from a package index, and none is known"},
-     .remedies =
-         {"{?keyring}put user and password for {index} into ~/.netrc: EngineHost does not read the keyring "
-          "that "
-          "pip uses (keyring-provider = {keyring})",
-          "{status=401}{!keyring}put user and password for {index} into ~/.netrc",
-          "{?failure}{!status}check the network: {index} did not answer",
-          "{?failure}{!status}set https_proxy if the network needs a proxy",
-          "{?failure}without a network: use what is installed (--offline), or copy a filled cache here",
-          "{?skipped}correct the owner or the permissions of what was left out: {skipped...}",
-          "{!failure}install pip (Debian: python3-pip), whose default index is then used",
-          "{!failure}name an index: --package-index URL, or package_index in the configuration",
-          "name the file itself: a source {\"file\": …} or a mirror"}},
+     .remedies = {"{?skipped}correct the owner or the permissions of what was left out: {skipped...}",
+                  "install pip (Debian: python3-pip), whose default index is then used",
+                  "name an index: --package-index URL, or package_index in the configuration",
+                  "name the file itself: a source {\"file\": …} or a mirror"}},
     {.name = {"EH-N13", "not in the package index"},
      .meaning = "The index answered, but does not list the file, or its page cannot be read.",
      .after = "the index's page of the project",
@@ -169,6 +205,49 @@ constexpr Entry entries[] = {
          {"{?key}correct {key} in {set_by}, or remove it", "{!key}correct {set_by}",
           "to leave out all files of pip, this time: PIP_CONFIG_FILE=/dev/null (on Windows: nul), and "
           "--package-index URL"}},
+    {.name = {"EH-N18", "pip fails"},
+     .meaning =
+         "No package index is configured, and the pip of this machine, which knows the default one, fails, "
+         "is too slow, or cannot be started.",
+     .before = "pip's status and its standard error",
+     .causes = {"{program} did not answer within {deadline}: {said}",
+                "{program} did not answer within {deadline}",
+                "{program} ended with status {exit_code}: {said}", "{program} ended with status {exit_code}",
+                "{program} was ended by {signal}: {said}", "{program} was ended by {signal}",
+                "{program} gave no answer, and its exit status was lost: {said}",
+                "{program} gave no answer, and its exit status was lost: {status_lost}",
+                "{program} could not be started: {os_said}", "{program} gave no answer: {problem}",
+                "pip gave no answer"},
+     .remedies =
+         {"{?deadline}try again: a program on a slow disk or network starts faster the second time",
+          "{?exit_code}make this work: {program} install --help",
+          "{?signal}make this work: {program} install --help",
+          "{?os_said}make this work: {program} install --help",
+          "{?status_lost}set SIGCHLD to SIG_DFL in this program while it opens engines",
+          "{?skipped}correct the owner or the permissions of what was left out: {skipped...}",
+          "name the index, and pip is not asked: --package-index URL, PIP_INDEX_URL, or package_index "
+          "in the configuration"}},
+    {.name = {"EH-N19", "proxy not reached"},
+     .meaning = "The proxy that is configured for the request was not found, or refuses the connection.",
+     .after = "the resolver's answer, or a connect error",
+     .causes = {"the proxy {proxy}, set by {proxy_set_by}, could not be reached: {curl_said}",
+                "the proxy could not be reached"},
+     .remedies =
+         {"correct the proxy's address, which {proxy_set_by} sets, or remove it if this network needs none",
+          "if the server can be reached without the proxy, add its name to no_proxy",
+          "without a network: use what is installed (--offline), or copy a filled cache here"}},
+    {.name = {"EH-N20", "file compressed on the way"},
+     .meaning =
+         "The server, or a proxy before it, compresses the file although it was asked not to, in a way that "
+         "cannot be undone here.",
+     .after = "Content-Encoding of the answer",
+     .causes = {"{url} came with Content-Encoding: {content_encoding}, although identity was asked for: "
+                "{curl_said}",
+                "{url} came with Content-Encoding: {content_encoding}, although identity was asked for",
+                "the file was compressed on the way"},
+     .remedies = {"ask the operator of the server, or of the proxy before it, not to compress files",
+                  "use another mirror"},
+     .exit_status = S::wrong_bytes},
     {.name = {"EH-N30", "registry refuses access"},
      .meaning = "The registry, or the token service that it names, does not allow the request with these "
                 "credentials.",

@@ -19,7 +19,8 @@ constexpr Entry entries[] = {
      .causes = {"{key} in {file}: {problem}", "{key} in {variable}: {problem}", "{variable}: {problem}",
                 "{key}: {problem}", "{file}: {problem}", "the configuration cannot be used"},
      .remedies = {"correct {key} in {file}", "correct {variable}, or unset it",
-                  "engine-info shows every value and where it comes from"}},
+                  "correct {flag}, or leave it out",
+                  "{!flag}engine-info shows every value and where it comes from"}},
     {.name = {"EH-P03", "consent missing"},
      .meaning =
          "A large download, or one under a license that must be accepted, needs consent, and nobody gave it.",
@@ -89,6 +90,7 @@ constexpr Entry entries[] = {
                 "{program} was ended by {signal} before it began its work",
                 "{program} ended with status {exit_code} before it began its work: {os_said}",
                 "{program} ended with status {exit_code} before it began its work",
+                "{program} ended before it began its work, and its exit status was lost: {status_lost}",
                 "{program}, which {setting} names, could not be started: {os_said}",
                 "{program}, which {setting} names, could not be started",
                 "{program} could not be started: {os_said}", "{program} could not be started",

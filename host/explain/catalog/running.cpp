@@ -46,11 +46,16 @@ constexpr Entry entries[] = {
      .meaning = "Code of the build called exit(), so the probe or the command that opened it ended before it "
                 "could report success.",
      .after = "the probe ended without its token; a command's own exit handler, before its end",
-     .causes = {"the build ended the process with exit({exit_code}) at stage {stage}",
+     .causes = {"the probe ended at stage {stage}, and its exit status was lost: {status_lost}",
+                "the build ended the process with exit({exit_code}) at stage {stage}",
                 "the build ended the process at stage {stage}", "the build ended the process"},
-     .remedies = {"use another version, and report it to the publisher: a library must not end the process "
-                  "that loads it",
-                  quarantined_build}},
+     .remedies =
+         {"{?status_lost}engine-info ENGINE shows how the probe ends; or set SIGCHLD to SIG_DFL in this "
+          "program while it opens engines",
+          "{!status_lost}use another version, and report it to the publisher: a library must not end "
+          "the process that loads it",
+          "{!status_lost}the build is quarantined; engine-cache quarantine show {build} shows why and "
+          "until when"}},
     {.name = {"EH-R05", "the engine does not start in time"},
      .meaning =
          "Loading or the self-test hung: a deadlock in a constructor, or a driver that does not answer.",

@@ -1,0 +1,16 @@
+// The reason that a server gives in the body of an error.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace enginehost::transfer {
+
+// The longest message, in bytes.
+constexpr std::size_t longest_server_message = 300;
+
+// Returns the reason in the body of an error answer: the title of a web page; of JSON the first message
+// ("errors", "message", "detail", "error" and the like); of XML the <Message>; plain text. One
+// line without control characters, cut at longest_server_message. Empty if there is none. Any thread.
+std::string message_of_server(std::string_view body);
+
+}  // namespace enginehost::transfer
