@@ -35,7 +35,7 @@ TEST_F(PackageSourceTest, SendsCredentialsAndRecordsNone) {
   options.transfer.package_index = guarded.url("simple");
   const auto refused = get();
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, "EH-N12");
+  EXPECT_EQ(refused.error().code, "EH-N04");
   EXPECT_EQ(refused.error().value("status"), "401");
   options.transfer.package_index = "http://user:pass@" + guarded.url("simple").substr(7);
   const auto acquired = get();

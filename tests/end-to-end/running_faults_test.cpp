@@ -72,10 +72,10 @@ TEST(RunningFaults, ReportsR04ForAnExitWithStatus0) {
 
 // A parent that ignores SIGCHLD passes that on.
 TEST(RunningFaults, KnowsTheProbesStatusUnderIgnoredSIGCHLD) {
-  Repository repository;
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
   repository.add(with_constructor("exit(7);"));
   repository.write();
-  Workplace workplace;
   RunOptions options;
   options.launcher = {"/usr/bin/env", "--ignore-signal=CHLD"};
   const Ended ended =

@@ -116,7 +116,7 @@ constexpr Entry entries[] = {
      .before = "sha256 against the manifest; bounds of every table of the file",
      .after = "SIGSEGV, SIGBUS or an assertion of the loader while it reads the file",
      .causes = {"{file} has sha256 {found}; the manifest names {expected}",
-                "{file} may be changed by others, or not be read: {problem}{?expected_mode}",
+                "{file} has other permissions than it was installed with: {problem}{?expected_mode}",
                 "{file} is damaged: {problem}",
                 "the loader failed inside {in_library|name} while it read the files of {file}",
                 "the loader stopped at damaged metadata of {file}: {os_said}",
