@@ -6,6 +6,7 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/platform/thread_variables.hpp"
 
 namespace enginehost::history {
 namespace {

@@ -10,6 +10,7 @@
 #include "base/paths.hpp"
 #include "base/system_errors.hpp"
 #include "host/platform/parts.hpp"
+#include "host/platform/thread_variables.hpp"
 
 namespace enginehost::platform {
 
@@ -66,12 +67,6 @@ bool is_loader_variable(std::string_view name) {
   return std::any_of(std::begin(prefixes), std::end(prefixes),
                      [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
          std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
-bool is_thread_variable(std::string_view name) {
-  static constexpr std::string_view prefixes[] = {"OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_"};
-  return std::any_of(std::begin(prefixes), std::end(prefixes),
-                     [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 Fact<Variables> detect_loader_environment() {

@@ -11,6 +11,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/platform/parts.hpp"
+#include "host/platform/thread_variables.hpp"
 
 namespace enginehost::platform {
 namespace {

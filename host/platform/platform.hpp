@@ -203,10 +203,6 @@ struct Platform {
                       std::pair{"libraries", &Platform::libraries});
 };
 
-// Returns true for OMP_*, MKL_* and the like, which decide how many threads an engine starts. They are
-// reported in `loader_environment` and change no decision.
-bool is_thread_variable(std::string_view name);
-
 // Returns the "platform" object of the contract. Every member is {"value","source"}, {"absent":true,"source"}
 // or {"unknown":true,"why"}. `anonymous` leaves out UUIDs and replaces the home and name of this process's
 // user in every text. Folders below other people's homes lose their name too.
