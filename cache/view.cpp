@@ -51,7 +51,8 @@ Result<void> repair_files(const fs::path& root, const ViewPlan& plan, const fs::
                           const fs::path& scratch) {
   for (const auto& [path, planned] : plan) {
     const fs::path target = view / path_of(path), source = root / "trees" / planned.tree / path_of(path);
-    if (same_file(target, source) || !problem_of(view, planned.entry, true)) continue;
+    const bool right = same_file(target, source) || !problem_of(view, planned.entry, true);
+    if (right && !mode_problem_of(view, planned.entry)) continue;
     std::error_code error;
     if (fs::is_directory(fs::symlink_status(target, error))) TRY(discard(root, target));
     TRY(make_folders(target.parent_path()));

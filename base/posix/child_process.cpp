@@ -19,6 +19,7 @@
 #include "base/environment.hpp"
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/limits.hpp"
 
 namespace enginehost {
 namespace {
@@ -223,8 +224,11 @@ void reap(pid_t child, ChildOutcome& outcome) {
 
 Result<ChildOutcome> run_child(const ChildRequest& request) {
   const auto cannot_start = [&](int error_number) {
-    return fail(diagnose_errno(code_of_start_error(error_number), error_number)
-                    .with("program", request.argv.empty() ? "" : request.argv.front()));
+    Diagnosis diagnosis = diagnose_errno(code_of_start_error(error_number), error_number);
+    diagnosis.with("program", request.argv.empty() ? "" : request.argv.front());
+    if (diagnosis.code == "EH-P51")
+      add_limits(diagnosis, error_number == ENOMEM ? Scarce::memory : Scarce::threads);
+    return fail(std::move(diagnosis));
   };
   if (request.argv.empty()) return cannot_start(EINVAL);
   Pipe input, output, error, channel;  // indexed by the child's descriptor; unused ones stay closed

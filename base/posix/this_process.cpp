@@ -1,6 +1,8 @@
 // Facts about this process that Linux and macOS have in common.
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #ifndef __APPLE__
 #include <elf.h>
 #include <link.h>
@@ -14,6 +16,8 @@
 
 #include "base/environment.hpp"
 #include "base/files.hpp"
+#include "base/limits.hpp"
+#include "base/paths.hpp"
 #include "base/per_process.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
@@ -166,5 +170,65 @@ std::string mapped_build_id(const dl_phdr_info& object) {
 }
 
 #endif
+
+namespace {
+
+using Resource = decltype(RLIMIT_NOFILE);
+
+void add_limit(Diagnosis& diagnosis, std::string_view what, Resource resource, const char* source) {
+  rlimit limit{};
+  if (::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    diagnosis.with(what, std::to_string(limit.rlim_cur), source);
+}
+
+// Adds the limit of the nearest control group that has one: this process's own, or one above it. Inside of a
+// container the path in /proc/self/cgroup may be the host's; the top of the mount is then the container's.
+void add_group_limit(Diagnosis& diagnosis) {
+  for (const std::string& line : split(read_file("/proc/self/cgroup").value_or(""), '\n')) {
+    const std::vector<std::string> parts = split(line, ':');  // 0::/user.slice  or  4:pids:/docker/…
+    if (parts.size() != 3 || (parts[0] != "0" && parts[1] != "pids")) continue;
+    std::string group = (parts[0] == "0" ? "/sys/fs/cgroup" : "/sys/fs/cgroup/pids") + parts[2];
+    for (; group.starts_with("/sys/fs/cgroup"); group.resize(group.find_last_of('/'))) {
+      const auto limit = parse_integer(trim(read_file(path_of(group + "/pids.max")).value_or("")));
+      if (!limit) continue;  // "max", or no such file
+      diagnosis.with("group_limit", std::to_string(*limit), group + "/pids.max");
+      const std::string events = read_file(path_of(group + "/pids.events")).value_or("");
+      if (events.starts_with("max ") && !events.starts_with("max 0"))
+        diagnosis.with("group_refusals", trim(std::string_view(events).substr(4)), group + "/pids.events");
+      return;
+    }
+  }
+}
+
+// A machine that promises no more memory than it has (proc(5), overcommit_memory).
+void add_commit_limit(Diagnosis& diagnosis) {
+  if (trim(read_file("/proc/sys/vm/overcommit_memory").value_or("")) != "2") return;
+  const std::string facts = read_file("/proc/meminfo").value_or("");
+  constexpr std::string_view name = "CommitLimit:";
+  const std::size_t at = facts.find(name);
+  if (at == std::string::npos) return;
+  const std::string_view number = trim(std::string_view(facts).substr(at + name.size(), 24));
+  if (const auto kib = parse_integer(number.substr(0, number.find(' '))))
+    diagnosis.with("memory_limit", std::to_string(*kib * 1024), "vm.overcommit_memory is 2");
+}
+
+}  // namespace
+
+void add_limits(Diagnosis& diagnosis, Scarce what) {
+  switch (what) {
+    case Scarce::threads:
+      // The kernel does not count the processes of the machine's root.
+      if (::getuid() != 0) add_limit(diagnosis, "process_limit", RLIMIT_NPROC, "RLIMIT_NPROC");
+      // A thread needs address space for its stack.
+      add_limit(diagnosis, "address_space_limit", RLIMIT_AS, "RLIMIT_AS");
+      return add_group_limit(diagnosis);
+    case Scarce::memory:
+      add_limit(diagnosis, "address_space_limit", RLIMIT_AS, "RLIMIT_AS");
+      add_limit(diagnosis, "data_limit", RLIMIT_DATA, "RLIMIT_DATA");
+      return add_commit_limit(diagnosis);
+    case Scarce::files:
+      return add_limit(diagnosis, "file_limit", RLIMIT_NOFILE, "RLIMIT_NOFILE");
+  }
+}
 
 }  // namespace enginehost

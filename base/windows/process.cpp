@@ -10,6 +10,7 @@
 
 #include "base/environment.hpp"
 #include "base/files.hpp"
+#include "base/limits.hpp"
 #include "base/paths.hpp"
 #include "base/per_process.hpp"
 #include "base/windows/wide.hpp"
@@ -141,6 +142,9 @@ std::uint64_t environment_digest() {
   ::FreeEnvironmentStringsW(block);
   return sum;
 }
+
+// A job object may limit memory and processes; its refusals say so themselves.
+void add_limits(Diagnosis&, Scarce) {}
 
 // Windows has no fork.
 void hold_over_forks(std::mutex&) {}

@@ -182,6 +182,7 @@ Result<void> repair(const Verification& all, const std::string& id, Verified& ve
       return {};
     }
     verified.refetched = true;
+    verified.not_fetched.clear();  // the whole archive held what could not be fetched file by file
   }
   TRY_ASSIGN(const std::vector<cache::Problem> left, problems_of(all, id));
   verified.fully_repaired = left.empty() && verified.layer.empty();

@@ -5,6 +5,9 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <initializer_list>
+#include <memory>
+#include <new>
 
 #include "base/location.hpp"
 #include "base/paths.hpp"
@@ -16,6 +19,7 @@
 #include "host/commands/say.hpp"
 #include "host/commands/system.hpp"
 #include "host/explain/explain.hpp"
+#include "host/history/sentinel.hpp"
 #include "host/open/open.hpp"
 #include "host/transfer/progress_bar.hpp"
 
@@ -134,7 +138,8 @@ void CommonFlags::add_to(CLI::App& app) {
                "URLs of --repository may be unsigned: their servers then decide which code runs")
       ->group("Sources");
   app.add_flag("--refresh", values.refresh,
-               "ask every repository now; without it, answers are kept for up to an hour")
+               "ask every repository and slow drivers now; without it, answers are kept (of repositories "
+               "for an hour)")
       ->group("Sources");
   for (const settings::Declaration& setting : settings::declarations)
     if (setting.flag.help != nullptr) add_flag_of(setting, values, app)->group("Sources");
@@ -263,12 +268,62 @@ void print_warnings(const std::vector<std::string>& warnings, const std::vector<
     if (verbose || !is_detail(warning)) say_aside("warning: %s\n", explain::one_line(warning).c_str());
 }
 
-int guarded(int argc, char** argv, const std::function<Result<int>(int argc, char** argv)>& program) {
+namespace {
+
+// Address space that is free again when a failure must be reported and there is no more memory.
+constexpr std::size_t reserve_bytes = 2u << 20;
+
+bool answers_with_json = false;
+std::terminate_handler usual_terminate = nullptr;
+
+// Reports EH-P51 without memory for it. The texts are those of the catalog.
+int end_without_memory() {
+  constexpr std::string_view cause = "this process ran out of memory";
+  constexpr std::string_view remedy =
+      "close other programs, or raise the limits of this one: memory of the "
+      "container or job, ulimit -v, ulimit -u";
+  const auto write = [](std::FILE* stream, std::initializer_list<std::string_view> parts) {
+    for (const std::string_view part : parts) std::fwrite(part.data(), 1, part.size(), stream);
+    std::fflush(stream);
+  };
+  if (answers_with_json)
+    write(documents(), {R"({"format": 1, "diagnosis": {"code": "EH-P51", )",
+                        R"("title": "out of memory, threads or processes", "cause": ")", cause,
+                        R"(", "evidence": [], "remedy": [")", remedy, "\"], \"context\": []}}\n"});
+  else
+    write(stderr, {"EH-P51  ", cause, "\n  fix         ", remedy, "\n"});
+  return static_cast<int>(explain::ExitStatus::cache);
+}
+
+// A destructor or another function that must not throw got no memory.
+void end_in_terminate() {
   try {
+    if (std::current_exception() != nullptr) throw;
+  } catch (const std::bad_alloc&) {
+    history::disown_what_stands();
+    leave_at_once(end_without_memory());
+  } catch (...) {  // the usual handler prints it
+  }
+  usual_terminate();
+}
+
+}  // namespace
+
+int guarded(int argc, char** argv, const std::function<Result<int>(int argc, char** argv)>& program) {
+  answers_with_json = json_asked_for(argc, argv);
+  usual_terminate = std::set_terminate(end_in_terminate);
+  std::unique_ptr<char[]> reserve;
+  try {
+    reserve = std::make_unique_for_overwrite<char[]>(reserve_bytes);
     const Result<int> status = program(argc, argv);
-    return finish_stdout(status ? *status : end_with(status.error(), json_asked_for(argc, argv)));
+    return finish_stdout(status ? *status : end_with(status.error(), answers_with_json));
   } catch (const std::exception& thrown) {
-    return end_with(explain::of_exception(thrown), json_asked_for(argc, argv));
+    reserve.reset();
+    try {
+      return end_with(explain::of_exception(thrown), answers_with_json);
+    } catch (const std::exception&) {
+      return end_without_memory();
+    }
   }
 }
 

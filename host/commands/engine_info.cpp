@@ -301,13 +301,26 @@ void say_outcome(const std::string& report, const open::Outcome& outcome) {
   say_wrapped(report.substr(end));
 }
 
+// Documents are passed on in bug reports. Without --verbose the machine and the devices have no UUIDs, no
+// home folder and no name of a user; paths of the cache and of the build stay, because programs use them.
+Json with_platform_for_others(Json document, open::OpenContext& context, const InfoFlags& flags) {
+  if (flags.common.verbose) return document;
+  document.set("platform", platform::to_json(context.platform(), true));
+  if (const Json* outcome = document.find("outcome"); outcome != nullptr && outcome->is_object()) {
+    Json without = *outcome;
+    without.set("devices", platform::anonymous((*outcome)["devices"], platform::this_user()));
+    document.set("outcome", std::move(without));
+  }
+  return document;
+}
+
 // Shows the machine, even if parts of it cannot be read. `broken`: why the configuration is not used.
 int machine(const InfoFlags& flags, open::OpenContext& context, const std::optional<Diagnosis>& broken) {
   if (flags.platform_json) {
     context.look_for_libraries({});
     print(Json::object().set("format", 1).set("platform", platform::to_json(context.platform(), true)));
   } else if (flags.common.json)
-    print(machine_document(context, broken));
+    print(with_platform_for_others(machine_document(context, broken), context, flags));
   else if (flags.common.verbose)
     say_wrapped(machine_report(context));
   else
@@ -371,7 +384,8 @@ Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::Ope
   if (status == 0 && tests && !tests->passed) status = static_cast<int>(explain::ExitStatus::not_loaded);
 
   if (flags.common.json) {
-    Json document = with_checks(open::document(context, outcome), checks);
+    Json document =
+        with_platform_for_others(with_checks(open::document(context, outcome), checks), context, flags);
     if (tests) document.set("self_test", to_json(*tests));
     if (bench) document.set("bench", std::move(bench->document));
     // The engine is open, but the status is that of the picture.

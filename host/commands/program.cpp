@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/limits.hpp"
 #include "base/printable.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/say.hpp"
@@ -22,6 +23,13 @@ void ended_by_another() {
   if (over) return;
   over = true;
   Diagnosis diagnosis = diagnose("EH-R04");
+  // Runtimes of OpenMP end a program that gets no thread. The build is not at fault then.
+  if (gets_no_thread()) {
+    history::disown_what_stands();
+    diagnosis = diagnose("EH-P52");
+    diagnosis.with("resource", "threads", "starting one");
+    add_limits(diagnosis, Scarce::threads);
+  }
   if (const auto standing = history::standing_here())
     diagnosis.with("stage", standing->phase, "this process").with("build", standing->build, "this process");
   leave_at_once(end_with(diagnosis, as_document));

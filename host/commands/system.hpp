@@ -49,4 +49,8 @@ void set_system_layer_umask();
 // Flushes the output and ends the process, without exit handlers and destructors.
 [[noreturn]] void leave_at_once(int status);
 
+// Returns whether this process can start no further thread now. Always false on Windows, where a thread
+// cannot be waited for while libraries are loaded.
+bool gets_no_thread();
+
 }  // namespace enginehost::commands

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <iterator>
@@ -33,6 +34,9 @@ std::string identity_of_library(const std::filesystem::path& library) {
   return path_text(real) + " " +
          (info && !info->build_id.empty() ? info->build_id : std::string("without build id"));
 }
+
+// A driver that takes so long is not asked for every report: it may wake a GPU.
+constexpr std::chrono::seconds slow_detection{1};
 
 constexpr std::string_view mount_of_cache = "mount of the cache folder",
                            mount_of_layer = "mount of the layer ";
@@ -165,11 +169,19 @@ const platform::Platform& OpenContext::platform() {
   const std::filesystem::path file = state_folder_ / "platform.json";
   // Computed before detection, so that a change during detection is not missed.
   const std::string key = platform::machine_key(request, platform::Reach::everything);
-  if (auto recalled = refresh_ ? std::nullopt : platform::recall(request, key, file, now()))
+  using std::chrono::milliseconds;
+  const bool asks = refresh_ && settings().refresh;
+  if (auto recalled =
+          asks ? std::nullopt
+               : platform::recall(request, key, file, now(), refresh_ ? slow_detection : milliseconds(0))) {
     platform_ = std::make_unique<platform::Platform>(std::move(*recalled));
-  if (!platform_) {
+    if (refresh_)
+      warn("the drivers answered slowly, so their last answer is used; --refresh asks them again");
+  } else {
+    const auto began = std::chrono::steady_clock::now();
     platform_ = std::make_unique<platform::Platform>(platform::detect(request));
-    platform::remember(*platform_, key, file, now());
+    platform::remember(*platform_, key, file, now(),
+                       std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - began));
   }
   return *platform_;
 }

@@ -67,7 +67,8 @@ class OpenContext {
   // and adds them to platform(). Only on Linux, where a search by name finds what the loader will find; not
   // for a recorded machine.
   void look_for_libraries(std::string_view engine);
-  // Detects the machine again, without remembered facts. Call it before platform().
+  // Detects the machine again, without remembered facts. Facts whose detection took a second or longer are
+  // still used, unless the settings ask for a refresh. Call it before platform().
   void refresh() { refresh_ = true; }
   // Returns the inputs of platform().
   platform::DetectRequest detect_request() const;

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/limits.hpp"
 #include "base/paths.hpp"
 #include "host/explain/providers.hpp"
 #include "host/explain/template.hpp"
@@ -90,16 +91,26 @@ void add_advice_for_the_nearest(Diagnosis& diagnosis) {
 }  // namespace
 
 Diagnosis of_exception(const std::exception& thrown) {
-  if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr) return diagnose("EH-P51");
+  Diagnosis shortage = diagnose("EH-P51");
+  if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr) {
+    try {
+      add_limits(shortage, Scarce::memory);
+    } catch (const std::bad_alloc&) {  // the code alone needs no memory
+      shortage.evidence.clear();
+    }
+    return shortage;
+  }
   const auto* const refused = dynamic_cast<const std::system_error*>(&thrown);
-  if (refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again)
-    return std::move(diagnose("EH-P51").with("os_said", refused->code().message(), "the system"));
+  if (refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again) {
+    shortage.with("os_said", refused->code().message(), "the system");
+    add_limits(shortage, Scarce::threads);
+    return shortage;
+  }
   // Only starting a thread throws this: old container profiles refuse clone3 with EPERM, where ENOSYS would
   // have made the C library use clone. A filesystem_error is about a file.
   if (refused != nullptr && refused->code() == std::errc::operation_not_permitted &&
       dynamic_cast<const std::filesystem::filesystem_error*>(&thrown) == nullptr)
-    return std::move(diagnose("EH-P51")
-                         .with("os_said", refused->code().message(), "the system")
+    return std::move(shortage.with("os_said", refused->code().message(), "the system")
                          .with("refused", "a thread", "the system"));
   return std::move(diagnose("EH-P99").with("problem", thrown.what()));
 }

@@ -90,6 +90,7 @@ void add_evidence(Diagnosis& diagnosis, const LoaderHint& hint) {
   add("exception", hint.exception);
   add("what", hint.what);
   add("error_number", hint.number);
+  add("resource", hint.resource);
   const bool processors = hint.code == "EH-X02";
   add(processors ? "built_for" : "found", hint.found);
   add(processors ? "machine" : "required", hint.required);

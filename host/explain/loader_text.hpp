@@ -21,6 +21,7 @@ struct LoaderHint {
   std::string exception{}, what{};  // of an uncaught C++ exception
   std::string number{};  // of the system's or the runtime's error, if the text has one: "126", "803"
   std::string found{}, required{};  // present and needed: processors, versions
+  std::string resource{};           // EH-P52: "threads", "memory" or "files"
   struct TriedPath {
     std::string path, reason;
   };
@@ -36,6 +37,11 @@ std::optional<LoaderHint> read_loader_text(std::string_view text);
 // Reads a message of an engine or of the CUDA runtime: PyTorch, TensorFlow, ONNX Runtime, ggml, cuDNN, NVRTC.
 // Also reads loader texts in such messages, and Windows' error numbers, because Windows translates its texts.
 std::optional<LoaderHint> read_engine_text(std::string_view text);
+
+// Reads the message of an engine that got no more threads, memory or files (EH-P52). The message alone
+// decides for threads and files; memory needs a limit, because an engine may also ask for more than any
+// machine has.
+std::optional<LoaderHint> read_limit_text(std::string_view text);
 
 // Reads the last useful line of a process's standard error: a symbol lookup error, an assertion of ld.so, an
 // uncaught exception, an error of cuDNN about one of its parts.

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
+#include "base/limits.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/explain/explain.hpp"
@@ -23,6 +25,7 @@ struct ProbeReport {
   Json warnings = Json::array();
   std::vector<LogLine> log;
   std::uint64_t memory = 0, memory_limit = 0;  // in use when it failed; the limit that the probe set, or 0
+  std::uint64_t space = 0, space_limit = 0;    // the same of the address space; the caller's limit, or 0
   bool ok = false, unloaded = false, overdue = false;
 };
 
@@ -39,9 +42,11 @@ ProbeReport read_channel(const std::string& channel, const std::string& nonce) {
           {static_cast<std::int32_t>(log[0].as_integer()), log[1].as_string(), log[2].as_string()});
     if (const Json* failed = one.find("failed")) report.failed = *failed;
     if (const Json* crash = one.find("crash")) report.crash = *crash;
-    if (const auto& memory = one["memory"].as_array(); memory.size() == 2) {
-      report.memory = static_cast<std::uint64_t>(memory[0].as_integer());
-      report.memory_limit = static_cast<std::uint64_t>(memory[1].as_integer());
+    if (const auto& memory = one["memory"].as_array(); memory.size() == 2 || memory.size() == 4) {
+      std::uint64_t* const into[] = {&report.memory, &report.memory_limit, &report.space,
+                                     &report.space_limit};
+      for (std::size_t i = 0; i < memory.size(); ++i)
+        *into[i] = static_cast<std::uint64_t>(memory[i].as_integer());
     }
     if (const Json* warnings = one.find("warnings")) report.warnings = *warnings;
     // Success is the nonce, never an exit status: exit(0) in a constructor would look like success.
@@ -150,6 +155,44 @@ bool is_out_of_memory(const ProbeReport& report, const Diagnosis& failure) {
   constexpr std::string_view refused = "std::bad_alloc";
   return report.memory > report.memory_limit / 4 * 3 || failure.value("exception") == refused ||
          failure.value("message").ends_with(refused);
+}
+
+// Makes EH-P52 of a failure whose text says that threads, memory or files were refused. Memory must have a
+// limit, and files a low one.
+bool is_refusal(Diagnosis& failure, std::string_view text) {
+  const auto hint = explain::read_limit_text(text);
+  if (!hint) return false;
+  Diagnosis limits;
+  add_limits(limits, hint->resource == "threads"  ? Scarce::threads
+                     : hint->resource == "memory" ? Scarce::memory
+                                                  : Scarce::files);
+  if (hint->resource == "memory" && limits.evidence.empty()) return false;
+  // The probe begins with few files open. A build that takes all of the usual number did so itself.
+  constexpr std::int64_t usual_files = 1024;
+  if (hint->resource == "files" &&
+      parse_integer(limits.value("file_limit")).value_or(usual_files) >= usual_files)
+    return false;
+  failure.code = hint->code;
+  explain::add_evidence(failure, *hint);
+  std::ranges::move(limits.evidence, std::back_inserter(failure.evidence));
+  return true;
+}
+
+// The same for a probe that ended: by its exception, by what it printed about threads, or with an address
+// space that was nearly full. A program that gets no memory often crashes without a word.
+void look_for_refusal(Diagnosis& failure, const ProbeReport& report, const std::string& printed) {
+  constexpr std::string_view possible[] = {"EH-R02", "EH-R03", "EH-R04", "EH-R05",
+                                           "EH-R10", "EH-R14", "EH-R19"};
+  if (std::ranges::find(possible, failure.code) == std::end(possible)) return;
+  // The probe's own limit was reached.
+  if (failure.code == "EH-R19" && report.memory > report.memory_limit / 4 * 3) return;
+  const auto hint = explain::read_limit_text(printed);
+  const bool nearly_full = report.space_limit != 0 && report.space > report.space_limit / 2;
+  if (is_refusal(failure, failure.value("exception")) || is_refusal(failure, failure.value("what"))) return;
+  if (hint && hint->resource == "threads")
+    is_refusal(failure, printed);
+  else if (nearly_full)
+    is_refusal(failure, "std::bad_alloc");
 }
 
 Diagnosis out_of_memory(const ProbeReport& report, const ProbeRequest& request, const Diagnosis& failure) {
@@ -267,7 +310,10 @@ void refine_report(Diagnosis& diagnosis) {
   // runtime knows (the GPU, the parts of cuDNN). For a library the message only names it, and the files
   // decide (recheck).
   const auto hint = explain::read_engine_text(diagnosis.value("message"));
-  if (!hint) return;
+  if (!hint) {
+    is_refusal(diagnosis, diagnosis.value("message"));
+    return;
+  }
   if (hint->code.starts_with("EH-G") || hint->code == "EH-R15" || hint->code == "EH-R16") {
     diagnosis.code = hint->code;
     explain::add_evidence(diagnosis, *hint);
@@ -305,6 +351,7 @@ ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const P
     return result;
   }
   Diagnosis diagnosis = why(outcome, report, request, result.stage);
+  look_for_refusal(diagnosis, report, outcome.error);
   if (diagnosis.value("file").empty()) diagnosis.with("file", path_text(request.load.plugin));
   if (diagnosis.value("stage").empty()) diagnosis.with("stage", result.stage);
   if (const std::string words = last_words(outcome.error);

@@ -291,7 +291,10 @@ const char* name_of(State state) {
 }
 
 bool ends_the_search(const Diagnosis& failure) {
-  return failure.code == "EH-P10" || (failure.code == "EH-P03" && failure.value("license").empty());
+  // The next build would meet the same limit, after it was fetched.
+  constexpr std::string_view limits[] = {"EH-P51", "EH-P52", "EH-F24"};
+  return failure.code == "EH-P10" || std::ranges::find(limits, failure.code) != std::end(limits) ||
+         (failure.code == "EH-P03" && failure.value("license").empty());
 }
 
 int Outcome::exit_status() const {

@@ -1,6 +1,7 @@
 // A digest of everything that the facts about this machine depend on. It takes some tens of microseconds to
 // make. While it is unchanged, detect() would find the same facts again.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -63,13 +64,15 @@ std::int64_t lifetime_seconds(const Platform& platform);
 // The facts of the last detection are kept for the next process, because querying a GPU's driver takes longer
 // than everything else. Returns the remembered facts, with current values for memory and disk. Returns
 // nothing when none are stored, when they are older than lifetime_seconds(), when `key` (machine_key(request,
-// everything)) differs, or when the files they were read from changed. Any thread.
+// everything)) differs, or when the files they were read from changed. `slower_than`: also when their
+// detection took less time, or a driver gave only part of its answers. Any thread.
 std::optional<Platform> recall(const DetectRequest& request, const std::string& key,
-                               const std::filesystem::path& file, std::int64_t now);
+                               const std::filesystem::path& file, std::int64_t now,
+                               std::chrono::milliseconds slower_than = {});
 
 // Stores the facts by rename and without syncing; a failure to write is ignored. `key` must have been
-// computed before the detection.
+// computed before the detection, which took the time `took`.
 void remember(const Platform& platform, const std::string& key, const std::filesystem::path& file,
-              std::int64_t now);
+              std::int64_t now, std::chrono::milliseconds took = {});
 
 }  // namespace enginehost::platform

@@ -59,28 +59,33 @@ bool has_every_fact(const Json& platform) {
 }  // namespace
 
 std::optional<Platform> recall(const DetectRequest& request, const std::string& key,
-                               const std::filesystem::path& file, std::int64_t now) {
+                               const std::filesystem::path& file, std::int64_t now,
+                               std::chrono::milliseconds slower_than) {
   const auto text = read_file(file, largest_file);
   if (!text) return std::nullopt;
   const auto document = parse_json(*text, path_text(file));
   if (!document || (*document)["format"].as_integer() != 1 || !has_every_fact((*document)["platform"]))
     return std::nullopt;
+  if ((*document)["took_ms"].as_integer() < slower_than.count()) return std::nullopt;
   // A clock that was set back would extend their lifetime.
   if ((*document)["seen"].as_integer() > now || (*document)["until"].as_integer() <= now) return std::nullopt;
   auto platform = platform_from_json(*document, path_text(file));
   if (!platform || (*document)["key"].as_string() != key_with_files(key, *platform)) return std::nullopt;
+  // An answer that is not whole is asked for again.
+  if (slower_than.count() > 0 && lifetime_seconds(*platform) < day) return std::nullopt;
   platform->memory = detect_memory(Root(request.root));
   platform->disk = detect_disk(request.cache_folder);
   return std::move(*platform);
 }
 
 void remember(const Platform& platform, const std::string& key, const std::filesystem::path& file,
-              std::int64_t now) {
+              std::int64_t now, std::chrono::milliseconds took) {
   const Json document = Json::object()
                             .set("format", 1)
                             .set("key", key_with_files(key, platform))
                             .set("seen", now)
                             .set("until", now + lifetime_seconds(platform))
+                            .set("took_ms", std::int64_t{took.count()})
                             .set("platform", to_json(platform));
   static_cast<void>(write_file(file, document.dump() + "\n", false));
 }

@@ -20,7 +20,9 @@ enginehost_error error_of(const Diagnosis& diagnosis) {
 }
 
 enginehost_status report(const Diagnosis& diagnosis, enginehost_error** error) noexcept {
-  enginehost_status status = ENGINEHOST_BUG;
+  enginehost_status status = diagnosis.code == "EH-P51"
+                                 ? static_cast<enginehost_status>(explain::ExitStatus::cache)
+                                 : ENGINEHOST_BUG;
   try {
     status = static_cast<enginehost_status>(explain::exit_status(diagnosis));
     if (error != nullptr) *error = new enginehost_error(error_of(diagnosis));

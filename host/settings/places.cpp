@@ -79,6 +79,16 @@ bool can_be_written(const fs::path& folder) {
   return false;
 }
 
+SettingsPlace usable_cache(const Environment& environment) {
+  SettingsPlace usual = default_cache(environment);
+  // A folder that a variable names is the one to use, or to report.
+  if (usual.source != "default" || usual.folder.empty() || can_be_written(usual.folder)) return usual;
+  const SettingsPlace state = state_folder(environment);
+  if (state.folder.empty() || !can_be_written(state.folder / "cache")) return usual;
+  // Must differ from "default", because places with that source are not shown.
+  return {state.folder / "cache", std::string(not_the_usual_cache)};
+}
+
 SettingsPlace default_state(const fs::path& cache, const Environment& environment, Inputs* inputs) {
   const std::string machine = machine_name(environment);
   if (const fs::path folder = cache / "state" / path_of(machine); !cache.empty() && can_be_written(folder)) {

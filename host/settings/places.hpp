@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/settings/settings.hpp"
@@ -17,6 +18,13 @@ struct SettingsPlace {
 // $XDG_CACHE_HOME/enginehost, else ~/.cache/enginehost (Library/Caches on macOS); empty without a home.
 SettingsPlace default_cache(const Environment& environment);
 std::filesystem::path user_config_file(const Environment& environment);
+
+// The source of a cache that is not in its usual place.
+inline constexpr std::string_view not_the_usual_cache = "the usual cache cannot be written";
+
+// Returns the default cache. If that is below the home and cannot be written or created, returns the folder
+// "cache" in state_folder() if that can. The default cache is then still read, as a layer.
+SettingsPlace usable_cache(const Environment& environment);
 
 // Returns the first that can be written or created: <cache>/state/<machine>, else $XDG_STATE_HOME/enginehost,
 // else empty.

@@ -195,8 +195,13 @@ void choose_cache(Settings& settings, SettingsMerge& merge, const Environment& e
   if (said) {
     settings.cache_folder = path_of(plain_location(path_text(settings.cache_folder)));
   } else {
-    const SettingsPlace place = default_cache(environment);
+    const SettingsPlace place = usable_cache(environment);
+    const fs::path usual = default_cache(environment).folder;
     settings.cache_folder = place.folder;
+    if (place.source == not_the_usual_cache)
+      settings.warnings.push_back("the cache " + path_text(usual) +
+                                  " cannot be written: builds are kept in " + path_text(place.folder) +
+                                  "; --cache or ENGINEHOST_CACHE names another folder");
     merge.record("cache", path_text(place.folder), place.folder.empty() ? "no home folder" : place.source);
     if (place.folder.empty())
       settings.warnings.push_back("there is no home folder and no cache folder is set: nothing can be kept");
@@ -208,12 +213,23 @@ void choose_cache(Settings& settings, SettingsMerge& merge, const Environment& e
                           "\"" + printable_line(text) + "\" is not UTF-8"));
 }
 
+// Returns the usual cache if another one is used in its place. Otherwise empty.
+fs::path unwritable_cache(const Settings& settings, const Environment& environment) {
+  const Setting* const cache = settings.find("cache");
+  return cache != nullptr && cache->source == not_the_usual_cache ? default_cache(environment).folder
+                                                                  : fs::path();
+}
+
 void choose_installations(Settings& settings, SettingsMerge&, const Environment&, bool) {
   for (fs::path& folder : settings.installations) folder = path_of(plain_location(path_text(folder)));
 }
 
 void choose_layers(Settings& settings, SettingsMerge& merge, const Environment& environment, bool said) {
   std::error_code error;
+  if (const fs::path usual = unwritable_cache(settings, environment); fs::is_directory(usual, error)) {
+    settings.system_layers.push_back(usual);
+    merge.record("system_layers", path_text(usual), std::string(not_the_usual_cache));
+  }
   if (said || !fs::is_directory(environment.system_layer, error)) return;
   settings.system_layers.push_back(environment.system_layer);
   merge.record("system_layers", path_text(environment.system_layer), "default");
@@ -225,9 +241,14 @@ void choose_state(Settings& settings, SettingsMerge& merge, const Environment& e
     settings.state_set_by = settings.find("state")->source;
     return;
   }
-  const SettingsPlace place = default_state(settings.cache_folder, environment, &settings.inputs);
+  // The records of a cache that cannot be written still count.
+  const fs::path unwritable = unwritable_cache(settings, environment);
+  const fs::path& usual = unwritable.empty() ? settings.cache_folder : unwritable;
+  SettingsPlace place = default_state(usual, environment, &settings.inputs);
+  if (place.folder.empty() && !unwritable.empty())
+    place = default_state(settings.cache_folder, environment, &settings.inputs);
   settings.state_folder = place.folder;
-  settings.read_state_folder = read_only_state(settings.cache_folder, place, environment);
+  settings.read_state_folder = read_only_state(usual, place, environment);
   merge.record("state", path_text(place.folder),
                place.folder.empty() ? "nowhere to write"
                // Must differ from "default", because places with that source are not shown.

@@ -5,7 +5,6 @@
 #include <exception>
 #include <functional>
 #include <new>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -49,8 +48,8 @@ std::vector<Result<std::string>> DocumentFetcher::fetch(const std::vector<Wanted
   threads.reserve(count);
   try {
     for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work, std::ref(*clients_[i]));
-  } catch (const std::system_error&) {
-    // The system has no more threads. The ones that run, and this one, fetch everything.
+  } catch (const std::exception&) {
+    // The system has no more threads or memory. The threads that run, and this one, fetch everything.
   }
   if (count > 0) work(*clients_.front());
   for (std::thread& thread : threads) thread.join();

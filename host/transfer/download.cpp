@@ -203,9 +203,10 @@ void Download::start_connections() {
     };
     try {
       connections_.emplace_back(std::move(order), sink_, may_restart, [this] { ended_.notify_all(); });
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
       if (connections_.empty()) throw;
-      // No further thread can be created: continue with the running connections.
+      // No further thread can be created, for want of threads or of memory: continue with the running
+      // connections.
       pool_.insert(pool_.begin(), *range);
       give_back(*range);
       target_ = connections_.size();

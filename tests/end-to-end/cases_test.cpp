@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/reference_plugin.hpp"
 #include "tests/end-to-end/served.hpp"
@@ -208,6 +210,49 @@ TEST_F(Cases, Case23Case26AsksAHangingDriverAgainAtTheNextOpen) {
   fs::remove(mark);
   const Ended next = open({}, driver);
   EXPECT_EQ(next.outcome()["build"].as_string(), "reference-cu124") << next.said();
+}
+
+// Each question wakes a GPU that sleeps, and takes seconds.
+TEST_F(Cases, AsksASlowDriverOnceForAllReports) {
+  repository.add(good_build());
+  repository.write();
+  const fs::path launcher = workplace.folder() / "slow", asked = workplace.folder() / "asked";
+  const auto count = [&] {
+    const std::string lines = fs::exists(asked) ? read_text(asked) : "";
+    return std::count(lines.begin(), lines.end(), '\n');
+  };
+  const auto run_with = [&](const std::string& seconds) {
+    write_text(launcher,
+               "#!/bin/sh\necho asked >>" + asked.native() + "\nsleep " + seconds + "\nexec \"$@\"\n");
+    fs::permissions(launcher, fs::perms(0755));
+  };
+  const RunOptions driver = with_driver({"FAKE_CU_VERSION=12040", "FAKE_GPUS=A card;9.0;a0;80000",
+                                         "ENGINEHOST_PROBE_LAUNCHER=" + launcher.native()});
+  run_with("0");
+  ASSERT_EQ(open({}, driver).status, 0);
+  fs::remove(asked);
+  const auto report = [&](std::vector<std::string> flags) {
+    flags.push_back("--json");
+    const Ended run = workplace.info(std::move(flags), driver);
+    EXPECT_EQ(run.status, 0) << run.said();
+    EXPECT_TRUE(run.document["platform"]["cuda"]["devices"].find("value") != nullptr) << run.said();
+    return run;
+  };
+  for (int fast = 1; fast <= 2; ++fast) {
+    report({});
+    EXPECT_EQ(count(), fast) << "a driver that answers at once is asked for each report";
+  }
+  run_with("1.2");
+  report({});
+  EXPECT_EQ(count(), 3);
+  const Ended again = report({});
+  EXPECT_EQ(count(), 3) << "its answer is remembered";
+  EXPECT_THAT(again.document["warnings"].dump(), HasSubstr("--refresh asks them again"));
+  report({"--refresh"});
+  EXPECT_EQ(count(), 4);
+  // Reports are passed on: UUIDs and the home are for those who ask for them.
+  EXPECT_THAT(again.document["platform"].dump(), testing::Not(HasSubstr("uuid")));
+  EXPECT_THAT(report({"--verbose"}).document["platform"].dump(), HasSubstr("uuid"));
 }
 
 // "task blocked for more than 120 seconds in nvidia_uvm": a process that not even SIGKILL ends is left

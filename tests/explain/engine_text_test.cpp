@@ -25,6 +25,46 @@ void expect_read(const Case& one) {
   EXPECT_FALSE(diagnosis.remedy.empty()) << one.text;
 }
 
+struct LimitCase {
+  const char *text, *resource;  // empty: no limit
+};
+
+// Texts of released engines, as bug reports quote them.
+constexpr LimitCase limits[] = {
+    {"/onnxruntime_src/onnxruntime/core/platform/posix/env.cc:181 onnxruntime::{anonymous}::PosixThread::"
+     "PosixThread(const char*, int) pthread_create failed, error code: 11 error msg: Resource temporarily "
+     "unavailable",
+     "threads"},
+    {"OpenBLAS blas_thread_init: pthread_create failed for thread 50 of 64: Resource temporarily unavailable",
+     "threads"},
+    {"OpenBLAS blas_thread_init: pthread_create: Resource temporarily unavailable", "threads"},
+    {"libgomp: Thread creation failed: Resource temporarily unavailable", "threads"},
+    {"OMP: Error #34: System unable to allocate necessary resources for OMP thread:\nOMP: System error #11: "
+     "Resource temporarily unavailable",
+     "threads"},
+    {"F tensorflow/tsl/platform/default/env.cc:74] Check failed: ret == 0 (11 vs. 0)Thread "
+     "tf_data_private_threadpool creation via pthread_create() failed.",
+     "threads"},
+    {"RuntimeError: can't start new thread", "threads"},
+    {"Resource temporarily unavailable", "threads"},
+    {"std::bad_alloc", "memory"},
+    {"DefaultCPUAllocator: can't allocate memory: you tried to allocate 64000000000 bytes. Error code 12 "
+     "(Cannot allocate memory)",
+     "memory"},
+    {"open /usr/share/weights.bin: Too many open files", "files"},
+    {"recv: Resource temporarily unavailable", ""},
+    {"CUDA out of memory", ""},
+    {"the thread that loads a model failed", ""},
+};
+
+TEST(EngineText, NamesTheResourceThatALimitRefused) {
+  for (const LimitCase& one : limits) {
+    const auto hint = read_limit_text(one.text);
+    EXPECT_EQ(hint ? hint->resource : "", one.resource) << one.text;
+    if (hint) EXPECT_EQ(hint->code, "EH-P52") << one.text;
+  }
+}
+
 constexpr Case windows[] = {
     {"OSError: [WinError 126] The specified module could not be found. Error loading "
      "\"C:\\Users\\me\\lib\\site-packages\\torch\\lib\\shm.dll\" or one of its dependencies.",

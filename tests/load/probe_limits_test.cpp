@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "host/explain/explain.hpp"
 #include "tests/load/probe_request.hpp"
+#include "tests/support/posix/limit.hpp"
 
 namespace enginehost::load {
 namespace {
@@ -254,6 +255,72 @@ TEST_F(ProbeLimits, ABuildThatFailsWithoutDescriptorsReportsWhy) {
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-E01") << described(result);
   EXPECT_THAT(described(result), HasSubstr("Too many open files"));
+}
+
+// An engine that gets no thread says so in many ways. None of them is a fault of the build.
+struct RefusedThread {
+  const char *name, *ends;
+};
+class RefusedThreads : public ProbeLimits, public ::testing::WithParamInterface<RefusedThread> {};
+
+TEST_P(RefusedThreads, P52IsReportedAtEachStage) {
+  const std::string ends = GetParam().ends;
+  for (const std::string stage : {"LOAD", "CREATE", "SELFTEST"}) {
+    if (ends.find("call->") != std::string::npos && stage == "LOAD") continue;
+    const ProbeResult result = probe(taking("", stage, ends));
+    ASSERT_TRUE(result.diagnosis) << stage;
+    EXPECT_EQ(result.diagnosis->code, "EH-P52") << stage << "\n" << described(result);
+    EXPECT_EQ(result.diagnosis->value("resource"), "threads") << stage;
+    EXPECT_EQ(explain::category(*result.diagnosis), history::Category::transient) << stage;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    As, RefusedThreads,
+    ::testing::Values(
+        RefusedThread{
+            "OnnxRuntime",
+            "return call->fail(call,ENGINE_INTERNAL,\"x\",11,\"pthread_create failed, error code: 11 "
+            "error msg: Resource temporarily unavailable\")"},
+        RefusedThread{"AnException",
+                      "return call->fail(call,ENGINE_INTERNAL,\"\",0,\"Resource temporarily unavailable\")"},
+        RefusedThread{"Libgomp",
+                      "fputs(\"libgomp: Thread creation failed: Resource temporarily unavailable\\n\","
+                      "stderr);exit(1)"},
+        RefusedThread{
+            "OpenBlas",
+            "fputs(\"OpenBLAS blas_thread_init: pthread_create failed for thread 2 of 64: \",stderr);"
+            "perror(\"\");raise(SIGINT)"},
+        RefusedThread{"TensorFlow",
+                      "fputs(\"Check failed: ret == 0 (11 vs. 0)Thread tf_Compute creation via "
+                      "pthread_create() failed.\\n\",stderr);abort()"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+// A build that gets no memory under a limit of the caller: by its message, or by a crash without a word.
+TEST_F(ProbeLimits, P52NamesTheLimitOfTheAddressSpace) {
+  constexpr rlim_t space = 600 * mebibyte;
+  const std::string fill =
+      "size_t "
+      "n=64u<<20;while(n>4096){char*p=mmap(0,n,PROT_NONE,MAP_PRIVATE|MAP_ANONYMOUS|MAP_NORESERVE,-1,0);"
+      "if(p==MAP_FAILED)n/=2;}";
+  for (const std::string stage : {"LOAD", "CREATE", "SELFTEST"})
+    for (const std::string& ends :
+         {std::string("*(volatile int*)8=1"), std::string("abort()"),
+          std::string("return call->fail(call,ENGINE_NO_MEMORY,\"\",0,\"std::bad_alloc\")")}) {
+      if (ends.find("call->") != std::string::npos && stage == "LOAD") continue;
+      const ProbeRequest request = taking(fill, stage, ends);
+      const auto ended = [&] {
+        const test::Limit limit(RLIMIT_AS, space);
+        return probe(request);
+      };
+      const ProbeResult result = ended();
+      ASSERT_TRUE(result.diagnosis) << stage << ends;
+      EXPECT_EQ(result.diagnosis->code, "EH-P52") << stage << ends << "\n" << described(result);
+      EXPECT_EQ(result.diagnosis->value("address_space_limit"), std::to_string(space)) << stage << ends;
+      const ProbeResult without = probe(taking("", stage, ends));
+      ASSERT_TRUE(without.diagnosis) << stage << ends;
+      EXPECT_NE(without.diagnosis->code, "EH-P52") << "no limit holds: " << stage << ends;
+    }
 }
 
 std::size_t peak_memory() {

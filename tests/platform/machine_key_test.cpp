@@ -212,6 +212,21 @@ TEST_F(Remembered, FactsServeForTheirKeyAndTimeOnly) {
   EXPECT_FALSE(recall(request_, "key", root_.on_disk("/state/none.json"), now_ + 60));
 }
 
+TEST_F(Remembered, OnlySlowAnswersServeAReport) {
+  using namespace std::chrono_literals;
+  EXPECT_FALSE(recall(request_, "key", file_, now_ + 60, 1s)) << "how long it took is not known";
+  remember(platform_, "key", file_, now_, 999ms);
+  EXPECT_FALSE(recall(request_, "key", file_, now_ + 60, 1s));
+  remember(platform_, "key", file_, now_, 1s);
+  EXPECT_TRUE(recall(request_, "key", file_, now_ + 60, 1s));
+  EXPECT_FALSE(recall(request_, "another key", file_, now_ + 60, 1s));
+  platform_.cuda.driver = Fact<std::string>::known("580.1", "here");
+  platform_.cuda.devices = Fact<std::vector<CudaDevice>>::unknown("the driver did not answer");
+  remember(platform_, "key", file_, now_, 20s);
+  EXPECT_FALSE(recall(request_, "key", file_, now_ + 60, 1s)) << "the answer is not whole";
+  EXPECT_TRUE(recall(request_, "key", file_, now_ + 60));
+}
+
 TEST_F(Remembered, FactsEndWhenAReadFileChanged) {
   root_.file("/libcuda.so.1", "a");
   platform_.cuda.library = Fact<Installed>::known({"1", root_.on_disk("/libcuda.so.1").native(), ""}, "here");

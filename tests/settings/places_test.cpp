@@ -174,6 +174,49 @@ TEST_F(PlacesTest, StateMovesElsewhereIfTheCacheIsUnwritableElseToMemory) {
   EXPECT_THAT(settings.warnings, ElementsAre(HasSubstr("last for this run only")));
 }
 
+TEST_F(PlacesTest, TheCacheOfAnUnwritableHomeMovesWithTheState) {
+  write("blocked", "");
+  const fs::path usual = default_cache(environment_).folder;
+  ASSERT_EQ(load().cache_folder, usual);
+  ASSERT_TRUE(load().warnings.empty());
+  const auto expect_moved = [&](const fs::path& to) {
+    const Settings settings = load();
+    EXPECT_EQ(settings.cache_folder, to / "enginehost/cache");
+    EXPECT_EQ(source_of(settings, "cache"), not_the_usual_cache);
+    EXPECT_EQ(settings.state_folder.parent_path(), to / "enginehost");
+    EXPECT_EQ(settings.read_state_folder.parent_path().parent_path(), default_cache(environment_).folder)
+        << "what was disabled there still counts";
+    EXPECT_THAT(settings.warnings, ElementsAre(HasSubstr(settings.cache_folder.string())));
+  };
+  // Only the folder of caches cannot be written, as after a command that root ran.
+  write("home/.cache", "");
+  expect_moved(root_ / "home/.local/state");
+  environment_.variables["XDG_STATE_HOME"] = (root_ / "states").string();
+  expect_moved(root_ / "states");
+  // The whole home is absent and cannot be made.
+  environment_.home = root_ / "blocked/home";
+  expect_moved(root_ / "states");
+  // Nothing can be written: the usual place is reported, and the state is kept in memory.
+  environment_.variables.erase("XDG_STATE_HOME");
+  EXPECT_EQ(load().cache_folder, default_cache(environment_).folder);
+  EXPECT_TRUE(load().state_folder.empty());
+  // A folder that somebody named is used or reported, never replaced.
+  environment_.variables["XDG_STATE_HOME"] = (root_ / "states").string();
+  environment_.variables["XDG_CACHE_HOME"] = (root_ / "blocked/caches").string();
+  EXPECT_EQ(load().cache_folder, root_ / "blocked/caches/enginehost");
+  environment_.variables["ENGINEHOST_CACHE"] = (root_ / "blocked/named").string();
+  EXPECT_EQ(load().cache_folder, root_ / "blocked/named");
+}
+
+TEST_F(PlacesTest, AnUnwritableCacheIsStillReadAsALayer) {
+  if (geteuid() == 0) GTEST_SKIP() << "root writes everywhere";
+  const fs::path usual = default_cache(environment_).folder;
+  fs::create_directories(usual);
+  set_mode(path_text(usual.lexically_relative(root_)), 0555);
+  EXPECT_THAT(load().system_layers, ElementsAre(usual));
+  set_mode(path_text(usual.lexically_relative(root_)), 0755);
+}
+
 TEST_F(PlacesTest, CacheFollowsXdgAndIgnoresARelativeValue) {
   environment_.variables["XDG_CACHE_HOME"] = "/srv/xdg";
   EXPECT_EQ(load().cache_folder, "/srv/xdg/enginehost");

@@ -1,6 +1,7 @@
 #include "host/commands/system.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -154,6 +155,15 @@ void leave_at_once(int status) {
   std::fflush(stdout);
   std::fflush(documents());
   ::_exit(status);
+}
+
+bool gets_no_thread() {
+  pthread_t thread;
+  if (::pthread_create(
+          &thread, nullptr, [](void* nothing) { return nothing; }, nullptr) != 0)
+    return true;
+  ::pthread_join(thread, nullptr);
+  return false;
 }
 
 void set_system_layer_umask() {

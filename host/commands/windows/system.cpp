@@ -97,6 +97,8 @@ OutputFile file_behind(std::FILE* stream) {
   return file;
 }
 
+bool gets_no_thread() { return false; }
+
 void leave_at_once(int status) {
   std::fflush(stdout);
   std::fflush(documents());

@@ -202,13 +202,66 @@ constexpr Entry entries[] = {
     {.name = {"EH-P51", "out of memory, threads or processes"},
      .meaning = "The process gets no more memory, or may not start another thread or program.",
      .after = "an allocation that failed, EAGAIN for a thread or a program, or EPERM for a thread",
-     .causes = {"{program} could not be started: {os_said}", "no more threads can be started: {os_said}",
-                "this process ran out of memory while it read {file}", "this process ran out of memory"},
+     .causes = {"{program} could not be started: {os_said}; the control group of this process may have "
+                "{group_limit} processes and threads, and refused more{?group_refusals}",
+                "{program} could not be started: {os_said}; this user may have {process_limit} processes and "
+                "threads",
+                "{program} could not be started: {os_said}",
+                "no more threads can be started: {os_said}; the control group of this process may have "
+                "{group_limit} processes and threads, and refused more{?group_refusals}",
+                "no more threads can be started: {os_said}; this user may have {process_limit} processes and "
+                "threads",
+                "no more threads can be started: {os_said}",
+                "this process ran out of memory while it read {file}",
+                "this process ran out of memory: its address space is limited to "
+                "{address_space_limit|bytes}",
+                "this process ran out of memory"},
      .remedies = {"{?refused}a security rule forbids it, most often an old seccomp profile of a container "
                   "that does not know clone3: update the container runtime, or use a profile that allows "
                   "clone3 (or answers it with ENOSYS)",
                   "{!refused}close other programs, or raise the limits of this one: memory of the container "
                   "or job, ulimit -v, ulimit -u"},
+     .exit_status = S::cache,
+     .category = Category::transient},
+    {.name = {"EH-P52", "a limit of this process or machine stopped the engine"},
+     .meaning = "The engine got no more threads, memory or files, because of a limit of this process, this "
+                "user or the control group (container). The build is not at fault, nothing is remembered "
+                "about it, and no other build is tried.",
+     .after =
+         "the engine's message or exception (a thread that cannot be created, std::bad_alloc, \"Too many "
+         "open files\"), and for memory a limit that holds for the process",
+     .causes =
+         {"the engine could start no more threads: the control group of this process may have {group_limit} "
+          "processes and threads, and refused more{resource=threads}{?group_refusals}",
+          "the engine could start no more threads: this user may have {process_limit} processes and "
+          "threads, and the address space of this process is limited to "
+          "{address_space_limit|bytes}{resource=threads}",
+          "the engine could start no more threads: the address space of this process is limited to "
+          "{address_space_limit|bytes}{resource=threads}",
+          "the engine could start no more threads: this user may have {process_limit} processes and "
+          "threads{resource=threads}",
+          "the engine could start no more threads: the control group of this process may have {group_limit} "
+          "processes and threads{resource=threads}",
+          "the engine could start no more threads{resource=threads}",
+          "the engine got no more memory: the address space of this process is limited to "
+          "{address_space_limit|bytes}{resource=memory}",
+          "the engine got no more memory: the data of this process is limited to "
+          "{data_limit|bytes}{resource=memory}",
+          "the engine got no more memory: this machine promises at most {memory_limit|bytes}, because "
+          "vm.overcommit_memory is 2{resource=memory}",
+          "the engine could open no more files: this process may have {file_limit} open{resource=files}",
+          "the engine got no more {resource}"},
+     .remedies = {"{resource=threads}{?group_refusals}raise the limit of the container (--pids-limit) or of "
+                  "the service (TasksMax=)",
+                  "{resource=threads}{!group_refusals}raise the limit: ulimit -u, or LimitNPROC= of the "
+                  "service",
+                  "{resource=threads}end other programs, or let the engine start fewer threads: "
+                  "OMP_NUM_THREADS=1 for those that use OpenMP",
+                  "{?address_space_limit}raise the limit: ulimit -v unlimited",
+                  "{resource=memory}{?data_limit}raise the limit: ulimit -d unlimited",
+                  "{resource=memory}{?memory_limit}add swap space, or set vm.overcommit_memory to 0",
+                  "{resource=files}raise the limit: ulimit -n 65536",
+                  "{resource=memory}end other programs, and try again"},
      .exit_status = S::cache,
      .category = Category::transient},
     {.name = {"EH-P60", "license does not allow passing it on"},

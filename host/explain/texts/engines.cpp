@@ -1,5 +1,6 @@
 // Messages of engines about missing libraries, drivers and devices: cuDNN, cuBLAS, NVRTC, PyTorch,
 // TensorFlow, ONNX Runtime, ggml. The sentences are those of their released versions.
+#include "base/text.hpp"
 #include "host/explain/texts/reading.hpp"
 
 namespace enginehost::explain::texts {
@@ -88,3 +89,39 @@ std::optional<LoaderHint> read_engine(std::string_view text) {
 }
 
 }  // namespace enginehost::explain::texts
+
+namespace enginehost::explain {
+namespace {
+
+struct ScarcityPhrase {
+  std::string_view text, resource;
+};
+// Compared in lower case.
+constexpr ScarcityPhrase scarcities[] = {
+    {"pthread_create failed", "threads"},                 // ONNX Runtime, OpenBLAS, MediaPipe
+    {"pthread_create: resource temporarily", "threads"},  // older OpenBLAS
+    {"pthread_create() failed", "threads"},               // TensorFlow
+    {"thread creation failed", "threads"},                // libgomp
+    {"necessary resources for omp thread", "threads"},    // OpenMP of LLVM and Intel
+    {"can't start new thread", "threads"},                // Python
+    {"thread constructor failed", "threads"},             // libc++
+    {"std::bad_alloc", "memory"},
+    {"cannot allocate memory", "memory"},
+    {"can't allocate memory", "memory"},  // PyTorch's allocator
+    {"too many open files", "files"},
+};
+
+}  // namespace
+
+std::optional<LoaderHint> read_limit_text(std::string_view text) {
+  const std::string lower = to_lower(text);
+  // libstdc++ names nothing else when no thread can be started (std::system_error).
+  if (trim(lower) == "resource temporarily unavailable")
+    return LoaderHint{.code = "EH-P52", .resource = "threads"};
+  for (const ScarcityPhrase& one : scarcities)
+    if (texts::contains(lower, one.text))
+      return LoaderHint{.code = "EH-P52", .resource = std::string(one.resource)};
+  return std::nullopt;
+}
+
+}  // namespace enginehost::explain

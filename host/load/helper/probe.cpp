@@ -149,7 +149,11 @@ class Probe {
     report(Json::object()
                .set("failed", diagnosis_to_wire(diagnosis))
                .set("warnings", warnings())
-               .set("memory", Json::array().push(memory.bytes).push(memory.limit)));
+               .set("memory", Json::array()
+                                  .push(memory.bytes)
+                                  .push(memory.limit)
+                                  .push(memory.space)
+                                  .push(memory.space_limit)));
     std::fflush(stdout);  // the output of a library is evidence
     helper::leave_at_once(1);
   }

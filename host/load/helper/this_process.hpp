@@ -41,8 +41,10 @@ void supervise();
 // does. They only lower what the process may use, and hold in its children too.
 
 struct MemoryUse {
-  std::uint64_t bytes = 0;  // taken since the limit was set
-  std::uint64_t limit = 0;  // 0: no limit was set
+  std::uint64_t bytes = 0;        // taken since the limit was set
+  std::uint64_t limit = 0;        // 0: no limit was set
+  std::uint64_t space = 0;        // address space in use
+  std::uint64_t space_limit = 0;  // of the caller (RLIMIT_AS); 0: none
 };
 
 // Call once, before any code of a build runs. `memory_bytes`: what the build may take; 0: no limit. On Linux

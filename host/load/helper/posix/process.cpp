@@ -41,7 +41,7 @@ namespace {
 constexpr rlim_t most_descriptors = 65536;
 
 // Set once before a build's code runs.
-std::uint64_t limit = 0, used_before = 0, page = 4096;
+std::uint64_t limit = 0, used_before = 0, space_limit = 0, page = 4096;
 
 // Reads the beginning of a file of /proc, and terminates it. Without allocation, because a signal handler
 // reads too. Empty if it cannot be read.
@@ -54,21 +54,24 @@ std::string_view read_proc(const char* path, char (&text)[size]) {
   return text;
 }
 
-// Returns what RLIMIT_DATA counts: the sixth number of /proc/self/statm, in pages. 0 if it cannot be read.
-std::uint64_t data_bytes() {
+constexpr int whole_column = 1, data_column = 6;
+
+// Returns a number of /proc/self/statm, which counts in pages: the first is what RLIMIT_AS counts, the sixth
+// what RLIMIT_DATA counts. 0 if it cannot be read.
+std::uint64_t statm_bytes(int column) {
   char buffer[256];
   const std::string_view text = read_proc("/proc/self/statm", buffer);
   std::uint64_t number = 0;
   int spaces = 0;
-  for (std::size_t at = 0; at < text.size() && spaces < 6; ++at) {
+  for (std::size_t at = 0; at < text.size() && spaces < column; ++at) {
     if (text[at] == ' ') {
       ++spaces;
-      if (spaces < 6) number = 0;
+      if (spaces < column) number = 0;
     } else if (text[at] >= '0' && text[at] <= '9') {
       number = number * 10 + static_cast<std::uint64_t>(text[at] - '0');
     }
   }
-  return spaces >= 5 ? number * page : 0;
+  return spaces >= column - 1 ? number * page : 0;
 }
 
 // Returns false if the caller's own limit is lower.
@@ -92,16 +95,22 @@ void set_limits(std::uint64_t memory_bytes) {
   lower(RLIMIT_NOFILE, most_descriptors);
   be_ended_first();
   if (const long size = ::sysconf(_SC_PAGESIZE); size > 0) page = static_cast<std::uint64_t>(size);
-  used_before = data_bytes();
+  if (rlimit space{}; ::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+    space_limit = space.rlim_cur;
+  used_before = statm_bytes(data_column);
   if (memory_bytes == 0 || used_before == 0) return;
   // The limit is for what the build takes; the shadow memory of a sanitizer counts as data, too.
   if (lower(RLIMIT_DATA, used_before + memory_bytes)) limit = memory_bytes;
 }
 
 MemoryUse memory_use() {
-  if (limit == 0) return {};
-  const std::uint64_t now = data_bytes();
-  return {now > used_before ? now - used_before : 0, limit};
+  MemoryUse use;
+  if (space_limit != 0) use = {0, 0, statm_bytes(whole_column), space_limit};
+  if (limit == 0) return use;
+  const std::uint64_t now = statm_bytes(data_column);
+  use.bytes = now > used_before ? now - used_before : 0;
+  use.limit = limit;
+  return use;
 }
 
 namespace {

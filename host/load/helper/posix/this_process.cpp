@@ -109,10 +109,11 @@ void on_signal(int number, siginfo_t* info, void* raw_context) {
       line, sizeof line,
       "\n{\"nonce\":\"%s\",\"crash\":{\"signal\":%d,\"address\":\"0x%llx\",\"in_library\":\"%s\","
       "\"instruction\":\"%s\",\"stack_overflow\":%s,\"threads\":%d,\"first_thread\":%s,\"exception\":\"%s\","
-      "\"what\":\"%s\"},\"memory\":[%llu,%llu]}\n",
+      "\"what\":\"%s\"},\"memory\":[%llu,%llu,%llu,%llu]}\n",
       proof, number, static_cast<unsigned long long>(address), library, instruction,
       overflow ? "true" : "false", count_threads(), is_first_thread() ? "true" : "false", thrown, message,
-      static_cast<unsigned long long>(memory.bytes), static_cast<unsigned long long>(memory.limit));
+      static_cast<unsigned long long>(memory.bytes), static_cast<unsigned long long>(memory.limit),
+      static_cast<unsigned long long>(memory.space), static_cast<unsigned long long>(memory.space_limit));
   if (length > 0 && ::write(channel, line, static_cast<std::size_t>(length)) < 0) {
     // nobody reads the channel any more
   }
