@@ -60,7 +60,8 @@ std::string_view no_http(CURLcode result) {
 }
 
 // Returns what is wrong with a certificate, by the messages of OpenSSL and Schannel and libcurl's own. Empty:
-// something else. Schannel has one number for "expired" and "not yet valid".
+// something else. libcurl prints the symbol of a Schannel error (curl/curl pull request 6018), and Schannel
+// has one for "expired" and "not yet valid".
 std::string_view fault_of_certificate(std::string_view said) {
   constexpr std::pair<std::string_view, std::string_view> faults[] = {
       {"certificate has expired", "expired"},

@@ -255,6 +255,11 @@ constexpr Provider libraries[] = {
     // Systems' libraries
     also_fedora("libz.so.1", "zlib", "zlib1g", "zlib"),
     in_debian("libbz2.so.1.0", "bzip2", "libbz2-1.0", "bzip2"),
+    // Older numbers that other systems still have; apt-cache of Debian 12, 2026-11-28
+    in_debian("libtinfo.so.5", "ncurses 5 (terminals)", "libtinfo5", "ncurses=5"),
+    in_debian("libncurses.so.5", "ncurses 5 (terminals)", "libncurses5", "ncurses=5"),
+    in_debian("libncursesw.so.5", "ncurses 5 (terminals)", "libncursesw5", "ncurses=5"),
+    in_debian("librdmacm.so.1", "RDMA connections", "librdmacm1", "rdma-core"),
     also_fedora("liblzma.so.5", "xz", "liblzma5", "xz"),
     also_fedora("libzstd.so.1", "zstd", "libzstd1", "zstd"),
     also_fedora("libffi.so.8", "libffi", "libffi8"),
