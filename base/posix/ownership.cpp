@@ -107,7 +107,7 @@ std::optional<Foreign> made_by_another(const fs::path& root, const fs::path& fil
   calls::Status status{};
   for (fs::path at = file; at.has_relative_path(); at = at.parent_path()) {
     const bool known = calls::lstat(at.c_str(), &status) == 0;
-    if (known && status.st_uid != user && (!found || !is_below(at, root)))
+    if (known && status.st_uid != user && (!found || at == root || !is_below(at, root)))
       found = Foreign{at, std::to_string(status.st_uid), {}};
     if (known && status.st_uid == user && (at == root || !is_below(at, root))) {
       if (found) found->within = at;

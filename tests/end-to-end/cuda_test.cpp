@@ -96,7 +96,8 @@ TEST(CudaEngine, RemedyBeginsWithWhatTheNearestBuildLacks) {
             "install NVIDIA driver 580.65.06 or newer");
   EXPECT_EQ(first_remedy("linux-ubuntu2204-stub-library"),
             "take /usr/local/cuda/lib64/stubs out of LD_LIBRARY_PATH, or out of /etc/ld.so.conf.d");
-  EXPECT_EQ(first_remedy("linux-container-without-gpus"), "start the container with --gpus all");
+  EXPECT_EQ(first_remedy("linux-container-without-gpus"),
+            "start the container with --gpus all; the host needs the NVIDIA Container Toolkit");
   EXPECT_THAT(first_remedy("linux-centos7-no-gpu"), HasSubstr("--plan --explain"));
 }
 

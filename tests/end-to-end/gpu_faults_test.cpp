@@ -81,6 +81,9 @@ TEST(GpuFaults, G08ADeviceOfAmdThatCannotBeOpenedIsAWarning) {
   write_text(runtime, compile_library("int x;\n", {"-Wl,-soname,libamdhip64.so.6"}));
   write_text(user, compile_library("int y;\n", {"-Wl,--no-as-needed", runtime.native(),
                                                 "-Wl,-rpath," + folder.path().native()}));
+  std::filesystem::permissions(folder.path(),
+                               std::filesystem::perms::others_read | std::filesystem::perms::others_exec,
+                               std::filesystem::perm_options::add);
   const Workplace workplace;
   const auto inspected = [&](const std::string& mode, const std::string& as_whom) {
     RunOptions options;

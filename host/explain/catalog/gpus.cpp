@@ -160,9 +160,8 @@ constexpr Entry entries[] = {
           "{?mode_allows}{?container}start the container again: it lost the device, as after systemctl "
           "daemon-reload on the host; docker run --device {path} keeps it",
           // ROCm's installation guide: the group render; in a container both devices and the group.
-          "{maker=AMD}{!inside}{!mode_allows}add this user to the group of the device (ls -l {path} shows "
-          "it; "
-          "most often render): sudo usermod -aG render $USER, then log in again",
+          "{maker=AMD}{!inside}{!mode_allows}add this user to the group of the device (ls -l "
+          "{path} shows it; most often render): as root, usermod -aG render USER; then log in again",
           "{maker=AMD}{?inside}start the container with --device /dev/kfd --device /dev/dri --group-add "
           "render",
           of_variable, in_docker, in_podman, in_apptainer, in_container, in_snap,
