@@ -301,14 +301,17 @@ void say_outcome(const std::string& report, const open::Outcome& outcome) {
   say_wrapped(report.substr(end));
 }
 
-// Documents are passed on in bug reports. Without --verbose the machine and the devices have no UUIDs, no
-// home folder and no name of a user; paths of the cache and of the build stay, because programs use them.
+// Documents are passed on in bug reports. Without --verbose they have no UUIDs, no home folder and no name of
+// a user. Only the paths of an opened build stay, because programs use them.
 Json with_platform_for_others(Json document, open::OpenContext& context, const InfoFlags& flags) {
   if (flags.common.verbose) return document;
+  const platform::Identity user = platform::this_user();
   document.set("platform", platform::to_json(context.platform(), true));
+  for (const char* part : {"config", "installed", "set_aside", "failures", "warnings"})
+    if (const Json* known = document.find(part)) document.set(part, platform::anonymous(*known, user));
   if (const Json* outcome = document.find("outcome"); outcome != nullptr && outcome->is_object()) {
     Json without = *outcome;
-    without.set("devices", platform::anonymous((*outcome)["devices"], platform::this_user()));
+    without.set("devices", platform::anonymous((*outcome)["devices"], user));
     document.set("outcome", std::move(without));
   }
   return document;

@@ -2,12 +2,14 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <optional>
 
 #include "base/sha256.hpp"
 #include "tests/end-to-end/repository.hpp"
 #include "tests/end-to-end/workplace.hpp"
 #include "tests/support/archives.hpp"
 #include "tests/support/nginx_server.hpp"
+#include "tests/support/registry_server.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -69,22 +71,32 @@ std::string name_of_offer(const testing::TestParamInfo<RepairOffer>& one) {
 
 class RepairedSources : public testing::TestWithParam<RepairOffer> {
  protected:
-  RepairedSources() : repository_(server_.root() / "repository") {
-    const auto& [source, archive] = GetParam();
+  RepairedSources() : repository_(server_.root() / "repository") {}
+  void SetUp() override {
+    const std::string& source = GetParam().source;
+    if (source == "registry" && !RegistryServer::installed())
+      GTEST_SKIP() << "docker-registry is not installed";
+    if (source == "server") repository_.serve_from(server_.url("repository/"));
+    const Json artifact = source == "registry" ? pushed_artifact() : artifact_in(repository_, source);
+    repository_.add_with_artifacts(good_build(), Json::array().push(artifact));
+    repository_.write();
+  }
+
+  Json artifact_in(TestRepository& repository, const std::string& source) const {
+    const std::string& archive = GetParam().archive;
     std::string bytes = reference_plugin();
     if (archive != "none") {
       std::vector<ArchiveEntry> entries;
       for (const ViewFile& file : published_files()) entries.push_back({file.path, file.bytes, 0644});
       bytes = make_archive(archive, entries);
     }
-    if (source == "server") repository_.serve_from(server_.url("repository/"));
-    const std::string sha256 = repository_.store(bytes);
+    const std::string sha256 = repository.store(bytes);
     Json artifact = Json::object().set("sha256", sha256).set("size", bytes.size());
     if (archive == "none")
       artifact.set("archive", "none").set("path", plugin_name);
     else
       artifact.set("archive", archive);
-    Json from = repository_.source_of(sha256);
+    Json from = repository.source_of(sha256);
     if (source == "index") {
       const std::string wheel = "payload-1-py3-none-any.whl";
       write_text(server_.root() / "simple/payload" / wheel, bytes);
@@ -92,9 +104,25 @@ class RepairedSources : public testing::TestWithParam<RepairOffer> {
                  "<!DOCTYPE html><html><body><a href=\"" + wheel + "\">" + wheel + "</a></body></html>");
       from = Json::object().set("package_index", Json::object().set("project", "payload").set("file", wheel));
     }
-    artifact.set("sources", Json::array().push(std::move(from)));
-    repository_.add_with_artifacts(good_build(), Json::array().push(std::move(artifact)));
-    repository_.write();
+    return artifact.set("sources", Json::array().push(std::move(from)));
+  }
+  // Sends the build to a registry. Returns the artifact that names its layer there.
+  Json pushed_artifact() {
+    registry_.emplace();
+    TestRepository before(server_.root() / "before");
+    before.add_with_artifacts(good_build(), Json::array().push(artifact_in(before, "folder")));
+    before.write();
+    const Workplace publisher;
+    const std::string manifest = (here_.folder() / "pushed.json").native();
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"fetch", "reference", "--repository", before.root().native(), "--json"},
+          {"push", "reference-good", registry_->host() + "/engines/reference:v1", "--redistribute", "unknown",
+           "--manifest", manifest, "--json"}}) {
+      const Ended run = publisher.run("engine-cache", command);
+      if (run.status != 0) throw std::runtime_error(run.said());
+    }
+    const Json pushed = parse_json(read_text(manifest), manifest).value();
+    return pushed["components"].as_object().begin()->second["artifacts"].as_array().at(0);
   }
 
   Ended cache(const Workplace& at, std::vector<std::string> arguments) const {
@@ -152,6 +180,7 @@ class RepairedSources : public testing::TestWithParam<RepairOffer> {
   }
 
   NginxServer server_;
+  std::optional<RegistryServer> registry_;
   TestRepository repository_;
   Workplace here_;
 };
@@ -192,7 +221,8 @@ INSTANTIATE_TEST_SUITE_P(Of, RepairedSources,
                                          RepairOffer{"server", "none"}, RepairOffer{"server", "zip"},
                                          RepairOffer{"server", "tar"}, RepairOffer{"server", "tar.gz"},
                                          RepairOffer{"server", "tar.xz"}, RepairOffer{"server", "tar.zst"},
-                                         RepairOffer{"index", "zip"}, RepairOffer{"bundle", "none"},
+                                         RepairOffer{"index", "zip"}, RepairOffer{"registry", "zip"},
+                                         RepairOffer{"registry", "tar"}, RepairOffer{"bundle", "none"},
                                          RepairOffer{"bundle", "zip"}, RepairOffer{"bundle", "tar"},
                                          RepairOffer{"bundle", "tar.zst"}),
                          name_of_offer);
