@@ -255,6 +255,14 @@ TEST_F(Cases, AsksASlowDriverOnceForAllReports) {
   EXPECT_THAT(report({"--verbose"}).document["platform"].dump(), HasSubstr("uuid"));
 }
 
+TEST_F(Cases, ADocumentOfTheMachineNamesNoHome) {
+  const std::string home = workplace.folder().native();
+  RunOptions at_home;
+  at_home.launcher = {"env", "HOME=" + home};
+  EXPECT_THAT(workplace.info({"--json"}, at_home).output, testing::Not(HasSubstr(home)));
+  EXPECT_THAT(workplace.info({"--json", "--verbose"}, at_home).output, HasSubstr(home));
+}
+
 // "task blocked for more than 120 seconds in nvidia_uvm": a process that not even SIGKILL ends is left
 // behind.
 TEST_F(Cases, Case23DoesNotWaitForAnUnkillableProbe) {
