@@ -59,7 +59,7 @@ class Attempt {
         continue;
       }
       if (explain::category(failure) == history::Category::transient && retries < most_retries &&
-          failure.code != "EH-R05" && wait(retries)) {
+          failure.code != "EH-R05" && !explain::exceeds_memory_limit(failure) && wait(retries)) {
         ++retries;
         log_.warnings.resize(warnings);  // the next try reports them again
         continue;

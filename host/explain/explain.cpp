@@ -173,16 +173,21 @@ ExitStatus exit_status(const Diagnosis& diagnosis) {
   return is_of_argument(diagnosis) && says_unreadable(*entry) ? ExitStatus::usage : *entry->exit_status;
 }
 
+bool exceeds_memory_limit(const Diagnosis& diagnosis) {
+  return diagnosis.code == "EH-L23" &&
+         !(diagnosis.value("limit").empty() && diagnosis.value("data_limit").empty());
+}
+
 history::Category category(const Diagnosis& diagnosis) {
   if (const StatusOfPlugin* meaning = meaning_of(diagnosis)) {
     // A plugin that rejects its own options while it is opened will reject them every time.
     if (while_opening(diagnosis) && meaning->said == "ENGINE_INVALID") return history::Category::host;
     return meaning->category;
   }
-  // Memory was short for a moment, unless the evidence names the limit.
+  // Memory was short for a moment or by a limit of this process, unless the machine or the file is named.
   const auto found = [&](std::string_view what) { return !diagnosis.value(what).empty(); };
-  if (diagnosis.code == "EH-L23" && !found("limit") && !found("data_limit") && !found("memory") &&
-      !found("zero_filled"))
+  if (diagnosis.code == "EH-L23" &&
+      (exceeds_memory_limit(diagnosis) || (!found("memory") && !found("zero_filled"))))
     return history::Category::transient;
   if (diagnosis.code == "EH-R05" && waits_for_a_driver(diagnosis)) return history::Category::transient;
   // Somebody else may have killed the probe.

@@ -137,6 +137,8 @@ struct StatusOfPlugin {
 };
 std::span<const StatusOfPlugin> statuses_of_plugins();
 history::Category category(const Diagnosis& diagnosis);
+// True if a library does not fit into the address space or data that this process may have (EH-L23).
+bool exceeds_memory_limit(const Diagnosis& diagnosis);
 
 // Returns {"code","title","cause","evidence":[…],"remedy":[…],"context":[…]} of a completed copy.
 Json to_json(const Diagnosis& diagnosis);

@@ -68,8 +68,7 @@ Fingerprint host_fingerprint(const platform::Platform& platform) {
 namespace {
 
 bool is_a_limit(std::string_view part) {
-  return part == deadline_part || part == stack_part || part == address_space_part || part == data_part ||
-         part == probe_memory_part;
+  return part == deadline_part || part == stack_part || part == probe_memory_part;
 }
 
 // Parses "30 s", "8192 KiB", "unlimited".

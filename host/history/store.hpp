@@ -108,14 +108,11 @@ inline constexpr std::string_view program_part = "program";
 inline constexpr std::string_view helper_part = "probe helper";
 
 // Limits of this process and its children: a build that reached one is tried again under a higher limit. They
-// are the longest allowed probe (EH-R05), the stack (EH-R06), the address space and the data (EH-L23), and
-// what a build may take of memory in the probe (EH-R19). The values are those of `ulimit -s`, `-v`
-// and `-d`; limits that the system lacks are left out. The limits that the probe sets for itself are not
-// among process_limits().
+// are the longest allowed probe (EH-R05), the stack (EH-R06, the value of `ulimit -s`; left out where the
+// system has none), and what a build may take of memory in the probe (EH-R19). The limits that the probe sets
+// for itself are not among process_limits().
 inline constexpr std::string_view deadline_part = "probe deadline";
 inline constexpr std::string_view stack_part = "stack limit";
-inline constexpr std::string_view address_space_part = "address space limit";
-inline constexpr std::string_view data_part = "data limit";
 inline constexpr std::string_view probe_memory_part = "probe memory";
 std::string deadline_text(std::chrono::seconds deadline);
 std::string probe_memory_text(std::uint64_t bytes);  // 0: no limit

@@ -45,8 +45,6 @@ struct Limited {
 };
 constexpr Limited by_limits[] = {{"EH-R05", deadline_part},
                                  {"EH-R06", stack_part},
-                                 {"EH-L23", address_space_part},
-                                 {"EH-L23", data_part},
                                  {"EH-R19", probe_memory_part}};
 
 void keep_the_limit_of(Fingerprint& host, const Json& diagnosis) {

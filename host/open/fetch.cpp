@@ -54,7 +54,7 @@ Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, 
     }
     Diagnosis failure = std::move(acquired.error().within("while fetching " + candidate.build->id));
     if (catalog::is_unreached(failure)) silent.note(std::string(failure.value("url")), failure);
-    const bool ends = ends_the_search(failure);
+    const bool ends = ends_the_search(failure) || fetches_no_more(failure);
     // A caller that canceled gets EH-P10.
     if (!first || failure.code == "EH-P10") first = failure;
     candidate.turn_down(resolve::Verdict::failed, std::move(failure));

@@ -102,8 +102,10 @@ std::vector<Candidate*> in_order_of_trial(OpenContext& context, const OpenReques
 void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outcome) {
   const std::vector<std::string> devices = demanded_devices(outcome.plan.request);
   catalog::SilentServers silent;
+  bool only_installed = false;
   for (Candidate* const one : in_order_of_trial(context, open, outcome)) {
     Candidate& candidate = *one;
+    if (only_installed && !outcome.plan.request.installed.contains(candidate.build->id)) continue;
     if (auto failure = silent.find(*candidate.build, context.store())) {
       candidate.turn_down(Verdict::failed, std::move(*failure));
       continue;
@@ -126,6 +128,7 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
     if (opened.error().code == "EH-S09" && !set_by.empty())
       opened.error().with("device_set_by", set_by, "request");
     const bool ends = ends_the_search(opened.error()) || is_beyond_what_is_there(opened.error());
+    only_installed = only_installed || fetches_no_more(opened.error());
     // A caller that canceled gets EH-P10, whatever failed before.
     if (!outcome.diagnosis || opened.error().code == "EH-P10") outcome.diagnosis = opened.error();
     candidate.turn_down(Verdict::failed, std::move(opened).error());
@@ -295,6 +298,10 @@ bool ends_the_search(const Diagnosis& failure) {
   constexpr std::string_view limits[] = {"EH-P51", "EH-P52", "EH-F24"};
   return failure.code == "EH-P10" || std::ranges::find(limits, failure.code) != std::end(limits) ||
          (failure.code == "EH-P03" && failure.value("license").empty());
+}
+
+bool fetches_no_more(const Diagnosis& failure) {
+  return failure.code == "EH-F15" || explain::exceeds_memory_limit(failure);
 }
 
 int Outcome::exit_status() const {

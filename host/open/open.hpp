@@ -58,6 +58,9 @@ struct Outcome {
 // Returns true if the next candidate must not be tried: the user canceled or declined a download. A license
 // that nobody accepted does not end the search, because the next build may not need it.
 bool ends_the_search(const Diagnosis& failure);
+// Returns true if no further candidate may be fetched, only an installed one tried: the disk is full, has no
+// inodes left or a quota is used up, or the process may not have the memory.
+bool fetches_no_more(const Diagnosis& failure);
 
 // Opens the best candidate. Never throws. Blocks while it downloads and probes; the context's cancel token
 // ends it with EH-P10. Keeps the decision in the cache if a later open may repeat it.

@@ -66,11 +66,34 @@ TEST(ConfinedFaults, ReportsL21ForRefusedTextRelocations) {
       [](const fs::path&) { return confined("no-write-exec"); });
 }
 
+// The limit is the process's: nothing is remembered against the build and no other one is fetched. One that
+// is installed opens.
 TEST(ConfinedFaults, ReportsL23WithTheAddressSpaceLimitAndTheSizeNeeded) {
-  expect_fault_where({with_special("char large[2000000000];\n"), "EH-L23", {"RLIMIT_AS", special}},
-                     [](const fs::path&) -> std::vector<std::string> {
-                       return {"sh", "-c", "ulimit -v 1500000 && exec \"$@\"", "sh"};
-                     });
+  const TestBuild large = with_special("char large[2000000000];\n");
+  RunOptions limited;
+  limited.launcher = {"sh", "-c", "ulimit -v 1500000 && exec \"$@\"", "sh"};
+  for (const bool another_is_installed : {false, true}) {
+    const Workplace workplace;
+    TestRepository repository(workplace.folder() / "repository");
+    repository.add(large);
+    repository.add(good_build());
+    repository.write();
+    const std::vector<std::string> open = {"reference", "--repository", repository.root().native(), "--json"};
+    std::vector<std::string> fetch = open;
+    fetch.insert(fetch.begin(), "fetch");
+    ASSERT_EQ(workplace.run("engine-cache", fetch).status, 0);
+    fetch.insert(fetch.end(), {"--flavor", "cpu"});
+    if (another_is_installed) ASSERT_EQ(workplace.run("engine-cache", fetch).status, 0);
+    const Ended run = workplace.info(open, limited);
+    const Json& refused = run.candidate(large.id)["diagnosis"];
+    EXPECT_EQ(refused["code"].as_string(), "EH-L23") << run.said();
+    for (const std::string& named : {std::string("RLIMIT_AS"), special})
+      EXPECT_NE(refused.dump().find(named), std::string::npos) << run.said();
+    EXPECT_EQ(run.status, another_is_installed ? 0 : exit_status_of("EH-L23")) << run.said();
+    EXPECT_EQ(run.candidate("reference-good")["verdict"].as_string(),
+              another_is_installed ? "chosen" : "fits");
+    EXPECT_EQ(workplace.info(open).outcome()["build"].as_string(), large.id) << "without the limit";
+  }
 }
 
 TEST(ConfinedFaults, ReportsL24WithTheFileThatMayNotBeMappedAsCode) {

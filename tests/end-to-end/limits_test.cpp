@@ -1,5 +1,5 @@
-// Limits of processes, address space and files: the command reports the limit, blames no build, tries no
-// other one, and never ends by a signal.
+// Limits of processes, address space, files and disks: the command reports the limit, blames no build,
+// fetches no other one, and never ends by a signal.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tests/end-to-end/fault.hpp"
+#include "tests/end-to-end/served.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -135,6 +136,88 @@ TEST_F(Limits, OpeningUnderALimitNeverCrashes) {
     expect_reported(run, limit);
     expect_nothing_remembered(place, limit);
   }
+}
+
+// A repository on a server: the best build needs 3 MiB, the other one only the plugin.
+struct TwoServed {
+  TwoServed() : repository(server.root() / "repository") {
+    repository.serve_from(server.url("repository/"));
+    TestBuild large = good_build("reference-large");
+    large.flavor = "testing";
+    large.priority = 90;
+    large.files.push_back({"share/data.bin", noise(3u << 20)});
+    repository.add(large);
+    repository.add(good_build());
+    repository.write();
+  }
+  std::vector<std::string> arguments(const std::string& flavor = {}) const {
+    std::vector<std::string> all = {"reference", "--repository", server.url("repository"), "--allow-unsigned",
+                                    "--json"};
+    if (!flavor.empty()) all.insert(all.end(), {"--flavor", flavor});
+    return all;
+  }
+
+  NginxServer server;
+  TestRepository repository;
+};
+
+struct FullDisk {
+  const char* name;
+  std::vector<std::string> (*launcher)(const Workplace&);
+  bool (*possible)();
+};
+
+std::vector<std::string> without_quota(const Workplace&) {
+  // No file system with quotas is at hand everywhere; the system call fails as there.
+  return {
+      "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e", "inject=pwrite64:error=EDQUOT"};
+}
+
+const FullDisk full_disks[] = {
+    {"no space", [](const Workplace& at) { return with_tmpfs(at.cache(), "size=2m"); }, can_mount},
+    {"no inodes", [](const Workplace& at) { return with_tmpfs(at.cache(), "size=64m,nr_inodes=24"); },
+     can_mount},
+    {"no quota", without_quota, can_trace},
+};
+
+TEST(FullDisks, NoOtherBuildIsFetched) {
+  for (const FullDisk& disk : full_disks) {
+    SCOPED_TRACE(disk.name);
+    if (!disk.possible()) GTEST_SKIP() << "this needs root with CAP_SYS_ADMIN, or strace";
+    const TwoServed served;
+    const Workplace workplace;
+    fs::create_directories(workplace.cache());
+    RunOptions options;
+    options.launcher = disk.launcher(workplace);
+    const Ended opened = workplace.info(served.arguments(), options);
+    EXPECT_EQ(opened.status, 7) << opened.said();
+    EXPECT_EQ(opened.code(), "EH-F15") << opened.said();
+    EXPECT_EQ(opened.candidate("reference-good")["verdict"].as_string(), "fits") << opened.said();
+    std::vector<std::string> fetch = served.arguments();
+    fetch.insert(fetch.begin(), "fetch");
+    const Ended fetched = workplace.run("engine-cache", fetch, options);
+    EXPECT_EQ(fetched.code(), "EH-F15") << fetched.said();
+    if (disk.launcher == without_quota)
+      EXPECT_THAT(opened.diagnosis()["remedy"].dump(), HasSubstr("quota -s"));
+    const Ended after = workplace.info(served.arguments());
+    EXPECT_EQ(after.outcome()["build"].as_string(), "reference-large") << after.said();
+  }
+}
+
+TEST(FullDisks, AnInstalledBuildIsOpened) {
+  if (!can_trace()) GTEST_SKIP() << "strace cannot trace here";
+  const TwoServed served;
+  const Workplace workplace;
+  std::vector<std::string> fetch = served.arguments("cpu");
+  fetch.insert(fetch.begin(), "fetch");
+  ASSERT_EQ(workplace.run("engine-cache", fetch).status, 0);
+  RunOptions options;
+  options.launcher = without_quota(workplace);
+  const Ended opened = workplace.info(served.arguments(), options);
+  EXPECT_EQ(opened.status, 0) << opened.said();
+  EXPECT_EQ(opened.outcome()["build"].as_string(), "reference-good") << opened.said();
+  EXPECT_TRUE(opened.outcome()["fallback"].as_bool());
+  EXPECT_EQ(opened.candidate("reference-large")["diagnosis"]["code"].as_string(), "EH-F15");
 }
 
 }  // namespace

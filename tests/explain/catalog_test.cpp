@@ -414,8 +414,12 @@ TEST(Catalog, PluginErrorsAreClassifiedByTheirStatus) {
   EXPECT_EQ(category(diagnose("EH-S09")), history::Category::request);
   EXPECT_EQ(category(diagnose("EH-L23").with("os_said", "Cannot allocate memory")),
             history::Category::transient);
-  for (const char* too_small : {"limit", "data_limit", "memory", "zero_filled"})
+  for (const char* too_small : {"memory", "zero_filled"})
     EXPECT_EQ(category(diagnose("EH-L23").with(too_small, "1")), history::Category::host) << too_small;
+  for (const char* of_process : {"limit", "data_limit"})
+    EXPECT_EQ(category(diagnose("EH-L23").with("zero_filled", "1").with(of_process, "1")),
+              history::Category::transient)
+        << of_process;
   EXPECT_EQ(category(diagnose("EH-R05").with("deadline", "1 s")), history::Category::crash);
   EXPECT_EQ(category(diagnose("EH-R05").with("deadline", "1 s").with("allowed", "30 s")),
             history::Category::request);

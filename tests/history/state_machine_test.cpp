@@ -255,8 +255,6 @@ TEST(Restart, EndsOnlyTheRecordsThatARestartRepairs) {
 TEST(Limits, EndOnlyTheRecordsWhoseRemedyIsToRaiseThem) {
   const Fingerprint tight = {{std::string(deadline_part), "1 s"},
                              {std::string(stack_part), "8192 KiB"},
-                             {std::string(address_space_part), "1500000 KiB"},
-                             {std::string(data_part), "200000 KiB"},
                              {std::string(probe_memory_part), probe_memory_text(300u << 20)}};
   const auto ended_by = [&](const char* code, std::string_view part, const char* value) {
     Failure failure;
@@ -268,14 +266,12 @@ TEST(Limits, EndOnlyTheRecordsWhoseRemedyIsToRaiseThem) {
   EXPECT_TRUE(ended_by("EH-R05", deadline_part, "30 s"));
   EXPECT_TRUE(ended_by("EH-R06", stack_part, "unlimited"));
   EXPECT_TRUE(ended_by("EH-R06", stack_part, "16384 KiB"));
-  EXPECT_TRUE(ended_by("EH-L23", address_space_part, "unlimited"));
-  EXPECT_TRUE(ended_by("EH-L23", data_part, "unlimited"));
   EXPECT_TRUE(ended_by("EH-R19", probe_memory_part, probe_memory_text(0).c_str()));
   EXPECT_TRUE(ended_by("EH-R19", probe_memory_part, probe_memory_text(400u << 20).c_str()));
   EXPECT_FALSE(ended_by("EH-R19", probe_memory_part, probe_memory_text(200u << 20).c_str()));
-  EXPECT_FALSE(ended_by("EH-R19", data_part, "unlimited"));
+  EXPECT_FALSE(ended_by("EH-R19", stack_part, "unlimited"));
   EXPECT_FALSE(ended_by("EH-R05", probe_memory_part, "unlimited"));
-  EXPECT_FALSE(ended_by("EH-R06", data_part, "unlimited"));
+  EXPECT_FALSE(ended_by("EH-R06", probe_memory_part, "unlimited"));
   EXPECT_FALSE(ended_by("EH-R05", stack_part, "unlimited"));
   EXPECT_FALSE(ended_by("EH-R06", deadline_part, "30 s"));
   EXPECT_FALSE(ended_by("EH-R06", stack_part, "8192 KiB"));

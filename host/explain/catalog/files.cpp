@@ -200,6 +200,7 @@ constexpr Entry entries[] = {
                 "{file} could not be written: {os_said}", "the disk is full"},
      .remedies =
          {"{!place}free space: engine-cache list shows what is installed, engine-cache remove ID removes it",
+          "{errno=EDQUOT}quota -s shows what this user may have on {folder}; its administrator can raise it",
           "{!place}set ENGINEHOST_CACHE to a folder on a larger disk",
           "{place=argument}free space there, or name a folder on a larger disk"},
      .exit_status = S::cache,
