@@ -43,9 +43,8 @@ void leave_out(Fingerprint& host, std::string_view name) {
 struct Limited {
   std::string_view code, part;
 };
-constexpr Limited by_limits[] = {{"EH-R05", deadline_part},
-                                 {"EH-R06", stack_part},
-                                 {"EH-R19", probe_memory_part}};
+constexpr Limited by_limits[] = {
+    {"EH-R05", deadline_part}, {"EH-R06", stack_part}, {"EH-R19", probe_memory_part}};
 
 void keep_the_limit_of(Fingerprint& host, const Json& diagnosis) {
   for (const Limited& one : by_limits)

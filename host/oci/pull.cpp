@@ -14,10 +14,12 @@ namespace {
 constexpr std::size_t most_manifests = 32;  // the most entries examined, and named in a message, per index
 
 Diagnosis not_there(const Reference& reference, const RegistryAnswer& answer) {
-  Diagnosis diagnosis = diagnose(answer.status == 404 ? "EH-N31" : "EH-N04");
+  const bool is_missing = answer.status == 404;
+  Diagnosis diagnosis = diagnose(is_missing ? "EH-N31" : "EH-N04");
   diagnosis.with("reference", reference.text()).with("registry", reference.host).with("url", answer.url);
-  diagnosis.with("status", std::to_string(answer.status));
-  if (!answer.said.empty()) diagnosis.with("registry_said", answer.said);
+  diagnosis.with("status", std::to_string(answer.status)).with("host", transfer::host_of(answer.url));
+  if (answer.is_transient) diagnosis.with("temporary", "yes");
+  if (!answer.said.empty()) diagnosis.with(is_missing ? "registry_said" : "server_said", answer.said);
   return diagnosis;
 }
 

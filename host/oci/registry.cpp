@@ -152,7 +152,9 @@ Result<transfer::HttpOutcome> Registry::first_exchange(const RegistryRequest& re
       return go_on(request, body, std::move(outcome));
     scheme_ = "https";
     transfer::HttpOutcome secure = exchange(request, body);
-    if (secure.answer.status != 0) return go_on(request, body, std::move(secure));
+    // A refused certificate shows that the registry speaks TLS; a failed handshake does not.
+    const bool refused = secure.diagnosis && secure.diagnosis->code == "EH-N05" && !secure.transient;
+    if (secure.answer.status != 0 || refused) return go_on(request, body, std::move(secure));
     scheme_ = "http";
     if (outcome.answer.status != 0) return outcome;
     return go_on(request, body, std::move(outcome));
@@ -225,8 +227,19 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
   return {};
 }
 
-Result<void> Registry::sign_in(const std::vector<Challenge>& challenges,
-                               const transfer::HttpOutcome& refused) {
+// The answer to HEAD has no body; the registry's reason is in that to GET.
+void Registry::add_reason(const RegistryRequest& request, transfer::HttpOutcome& refused) {
+  if (request.method != "HEAD") return;
+  RegistryRequest again = request;
+  again.method = "GET";
+  again.limit = 64u << 10;
+  std::string ignored;
+  const transfer::HttpOutcome answered = exchange(again, ignored);
+  if (answered.answer.status == refused.answer.status) refused.error_body = answered.error_body;
+}
+
+Result<void> Registry::sign_in(const RegistryRequest& request, const std::vector<Challenge>& challenges,
+                               transfer::HttpOutcome& refused) {
   for (const Challenge& challenge : challenges)
     if (challenge.scheme == "bearer") return fetch_token(challenge);
   for (const Challenge& challenge : challenges) {
@@ -236,6 +249,7 @@ Result<void> Registry::sign_in(const std::vector<Challenge>& challenges,
       return {};
     }
   }
+  add_reason(request, refused);
   return fail(refusal(refused));
 }
 
@@ -253,9 +267,10 @@ Result<RegistryAnswer> Registry::ask(const RegistryRequest& request) {
       std::vector<Challenge> challenges;
       for (const std::string& header : outcome.answer.challenges)
         for (Challenge& challenge : read_challenges(header)) challenges.push_back(std::move(challenge));
-      TRY(sign_in(challenges, outcome));
+      TRY(sign_in(request, challenges, outcome));
       continue;
     }
+    if (outcome.answer.status >= 400 && outcome.answer.status != 404) add_reason(request, outcome);
     if (outcome.answer.status == 401 || outcome.answer.status == 403) return fail(refusal(outcome));
     RegistryAnswer answer;
     answer.status = outcome.answer.status;

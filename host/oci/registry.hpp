@@ -66,7 +66,9 @@ class Registry {
   Result<transfer::HttpOutcome> go_on(const RegistryRequest& request, std::string& body,
                                       transfer::HttpOutcome outcome);
   Result<transfer::HttpOutcome> first_exchange(const RegistryRequest& request, std::string& body);
-  Result<void> sign_in(const std::vector<Challenge>& challenges, const transfer::HttpOutcome& refused);
+  void add_reason(const RegistryRequest& request, transfer::HttpOutcome& refused);
+  Result<void> sign_in(const RegistryRequest& request, const std::vector<Challenge>& challenges,
+                       transfer::HttpOutcome& refused);
   Result<void> fetch_token(const Challenge& challenge);
   transfer::HttpOutcome read_whole(const transfer::HttpRequest& request, std::string& body,
                                    std::uint64_t limit, const Diagnosis& too_long, bool timed);

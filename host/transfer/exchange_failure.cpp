@@ -96,6 +96,12 @@ bool is_about_proxy(std::string_view said, const std::string& proxy) {
   return names(" via " + host) || names(host + " port " + place.substr(colon + 1) + " ");
 }
 
+// The connection leads to the proxy, and it has not answered CONNECT yet or the server is asked without TLS.
+bool is_tls_of_proxy(const BrokenExchange& broken, const std::string& proxy) {
+  return proxy.starts_with("https://") && broken.proxy_status == 0 &&
+         origin_of(proxy).ends_with(":" + std::to_string(broken.port));
+}
+
 bool may_succeed_later(long status) {
   return status == 408 || status == 425 || status == 429 || status == 500 || status == 502 || status == 503 ||
          status == 504;
@@ -133,7 +139,9 @@ ExchangeFailure failure_of(const BrokenExchange& broken, const HttpAnswer& answe
     const bool in_detail = (code == "EH-N05" || code == "EH-N20") && !broken.said.empty();
     diagnosis.with("curl_said", in_detail ? broken.said : general);
     if (code == "EH-N05") {
-      diagnosis.with("host", host_of(url));
+      const bool is_of_proxy = is_tls_of_proxy(broken, proxy);
+      diagnosis.with("host", host_of(is_of_proxy ? proxy : url))
+          .with("tls_peer", is_of_proxy ? "the proxy " + proxy : without_credentials(url));
       if (const auto fault = fault_of_certificate(broken.said); !fault.empty())
         diagnosis.with("certificate", fault, "the TLS library")
             .with("clock", text_of_time(std::time(nullptr)), "this machine");

@@ -17,6 +17,7 @@ struct BrokenExchange {
   std::string said;        // its message for this exchange; may be empty
   bool connected = false;  // to the server or the proxy
   long proxy_status = 0;   // the proxy's answer to CONNECT
+  long port = 0;           // of the connection, which may lead to a proxy
   std::uint64_t received = 0;
 };
 

@@ -92,6 +92,7 @@ struct HttpClient::State {
   void authorize(const HttpRequest& request, const std::string& url);
   static std::size_t body_callback(char* data, std::size_t size, std::size_t count, void* self);
   void prepare(const HttpRequest& request, const std::string& url, curl_slist* headers);
+  void trust_authorities(CURLoption in_folder, CURLoption in_file, CURLoption in_memory);
   CURLcode run(const OnTick& on_tick);
   std::optional<Diagnosis> next_url(std::string& url, int hops) const;
   void judge(CURLcode result, HttpOutcome& outcome, const std::string& url) const;
@@ -243,16 +244,22 @@ void HttpClient::State::prepare(const HttpRequest& request, const std::string& u
     set(CURLOPT_SSL_VERIFYPEER, 0L);
     set(CURLOPT_SSL_VERIFYHOST, 0L);
   }
+  // A proxy whose address begins with https:// has options of its own.
+  trust_authorities(CURLOPT_CAPATH, CURLOPT_CAINFO, CURLOPT_CAINFO_BLOB);
+  trust_authorities(CURLOPT_PROXY_CAPATH, CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAINFO_BLOB);
+}
+
+void HttpClient::State::trust_authorities(CURLoption in_folder, CURLoption in_file, CURLoption in_memory) {
   std::error_code error;
   if (std::filesystem::is_directory(path_of(certificates.file), error)) {
-    set(CURLOPT_CAPATH, certificates.file.c_str());
-    set(CURLOPT_CAINFO, nullptr);
+    ::curl_easy_setopt(easy, in_folder, certificates.file.c_str());
+    ::curl_easy_setopt(easy, in_file, nullptr);
   } else if (!certificates.file.empty()) {
-    set(CURLOPT_CAINFO, certificates.file.c_str());
+    ::curl_easy_setopt(easy, in_file, certificates.file.c_str());
   }
   if (!certificates.pem.empty()) {
     curl_blob blob{certificates.pem.data(), certificates.pem.size(), CURL_BLOB_NOCOPY};
-    set(CURLOPT_CAINFO_BLOB, &blob);
+    ::curl_easy_setopt(easy, in_memory, &blob);
   }
 }
 
@@ -340,10 +347,11 @@ void HttpClient::State::judge(CURLcode result, HttpOutcome& outcome, const std::
   const bool is_broken = result != CURLE_OK && !page_cut;
   if (!is_broken && answer.status >= 200 && answer.status < 300) return;
   if (!is_broken && !follow && is_redirect(answer.status) && !answer.location.empty()) return;
-  BrokenExchange broken{result, said, false, 0, body_bytes};
+  BrokenExchange broken{result, said, false, 0, 0, body_bytes};
   curl_off_t connected_after = 0;
   ::curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &broken.proxy_status);
   ::curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &connected_after);
+  ::curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &broken.port);
   broken.connected = connected_after != 0;
   if (!is_broken) outcome.error_body = error_page;
   ExchangeFailure failure =

@@ -219,6 +219,7 @@ Result<PipAnswer> ask_pip(const TransferOptions& options, bool needs_prefix,
 }
 
 std::optional<fs::path> python_prefix() {
+  if (environment_variable("PIP_CONFIG_FILE") == null_device) return fs::path();  // no file is read
   std::error_code error;
   const fs::path active = path_of(environment_variable("VIRTUAL_ENV").value_or(""));
   if (active.is_absolute() && fs::exists(active / "pyvenv.cfg", error)) return active;

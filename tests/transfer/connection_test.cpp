@@ -117,6 +117,46 @@ TEST_F(TlsTest, TheFaultOfACertificateIsNamed) {
   EXPECT_EQ(diagnosis.value("certificate"), "");
 }
 
+TEST_F(TlsTest, AnHttpsProxyIsTrustedAndBlamedAsAServerIs) {
+  test::write_text(server.root() / "file", "bytes");  // nginx answers for another host as its own
+  const test::Certificates other, expired("20200101000000Z", "20210101000000Z");
+  const int expired_port = test::free_port();
+  const test::NginxServer stale(expired.directives(expired_port));
+  struct Case {
+    std::string bundle, proxy, fault;
+  };
+  const std::string good = "https://localhost:" + std::to_string(port),
+                    misnamed = "https://other.localhost:" + std::to_string(port),
+                    old = "https://localhost:" + std::to_string(expired_port);
+  for (const auto& [bundle, proxy, fault] :
+       {Case{other.authority(), good, "unknown authority"}, Case{certificates.authority(), good, ""},
+        Case{certificates.folder(), good, ""}, Case{certificates.authority(), misnamed, "another name"},
+        Case{expired.authority(), old, "expired"}})
+    for (const char* wanted : {"http://mirror.invalid/file", "https://mirror.invalid/file"}) {
+      options.ca_bundle = bundle;
+      options.proxy = proxy;
+      options.proxy_set_by = "https_proxy";
+      const std::string found = code(wanted);
+      if (fault.empty()) {
+        // nginx is no proxy for CONNECT.
+        EXPECT_EQ(found, std::string(wanted).starts_with("https") ? "EH-N04" : "ok") << wanted;
+        continue;
+      }
+      EXPECT_EQ(found, "EH-N05") << proxy;
+      EXPECT_EQ(diagnosis.value("certificate"), fault) << proxy << " " << diagnosis.value("curl_said");
+      EXPECT_EQ(diagnosis.value("tls_peer"), "the proxy " + proxy);
+      EXPECT_EQ(diagnosis.value("host"), proxy == misnamed ? "other.localhost" : "localhost");
+    }
+  options.ca_bundle = other.authority();
+  options.extra_ca = certificates.authority();
+  options.proxy = good;
+  EXPECT_EQ(code("http://mirror.invalid/file"), "ok") << "the added authority counts for proxies, too";
+  // Past the proxy the server itself is at fault.
+  options.no_proxy = "localhost";
+  EXPECT_EQ(code(old + "/file"), "EH-N05");
+  EXPECT_EQ(diagnosis.value("tls_peer"), old + "/file");
+}
+
 TEST_F(TlsTest, TheCertificateOfATrustedHostIsNotChecked) {
   test::write_text(server.root() / "file", "bytes");
   options.trusted_hosts = {"other.example", "localhost:1"};

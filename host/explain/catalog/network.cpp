@@ -69,17 +69,20 @@ constexpr Entry entries[] = {
      .causes =
          {"{setting}, set by {set_by}, names {file}, which cannot be read: {os_said}",
           "{setting}, set by {set_by}, names {file}: {problem}",
-          "{certificate=unknown authority}the certificate of {url} is of an authority that this machine "
+          "{certificate=unknown authority}the certificate of {tls_peer} is of an authority that this machine "
           "does not know: {curl_said}",
-          "{certificate=expired}the certificate of {url} has expired by the clock of this machine, {clock}",
-          "{certificate=not yet valid}the certificate of {url} is not valid yet by the clock of this "
+          "{certificate=expired}the certificate of {tls_peer} has expired by the clock of this machine, "
+          "{clock}",
+          "{certificate=not yet valid}the certificate of {tls_peer} is not valid yet by the clock of this "
           "machine, {clock}",
-          "{certificate=expired or not yet valid}the certificate of {url} is not valid by the clock of this "
+          "{certificate=expired or not yet valid}the certificate of {tls_peer} is not valid by the clock of "
+          "this "
           "machine, {clock}",
-          "{certificate=another name}the certificate of {url} is for another name: {curl_said}",
+          "{certificate=another name}the certificate of {tls_peer} is for another name: {curl_said}",
           "the certificate of {url} is not accepted: {os_said}",
           "no secure connection to {url}: {problem} ({file})", "no secure connection to {url}: {os_said}",
-          "no secure connection to {url}: {curl_said}", "no secure connection to {url}"},
+          "no secure connection to {tls_peer}: {curl_said}", "no secure connection to {url}: {curl_said}",
+          "no secure connection to {url}"},
      .remedies =
          {"correct {setting}, set by {set_by}, which names that file, or leave it out",
           "{certificate=unknown authority}name the PEM file of that authority, which a company or a "
@@ -218,15 +221,14 @@ constexpr Entry entries[] = {
                 "{program} gave no answer, and its exit status was lost: {status_lost}",
                 "{program} could not be started: {os_said}", "{program} gave no answer: {problem}",
                 "pip gave no answer"},
-     .remedies =
-         {"{?deadline}try again: a program on a slow disk or network starts faster the second time",
-          "{?exit_code}make this work: {program} install --help",
-          "{?signal}make this work: {program} install --help",
-          "{?os_said}make this work: {program} install --help",
-          "{?status_lost}set SIGCHLD to SIG_DFL in this program while it opens engines",
-          "{?skipped}correct the owner or the permissions of what was left out: {skipped...}",
-          "name the index, and pip is not asked: --package-index URL, PIP_INDEX_URL, or package_index "
-          "in the configuration"}},
+     .remedies = {"{?deadline}try again: a program on a slow disk or network starts faster the second time",
+                  "{?exit_code}make this work: {program} install --help",
+                  "{?signal}make this work: {program} install --help",
+                  "{?os_said}make this work: {program} install --help",
+                  "{?status_lost}set SIGCHLD to SIG_DFL in this program while it opens engines",
+                  "{?skipped}correct the owner or the permissions of what was left out: {skipped...}",
+                  "name the index, and pip is not asked: --package-index URL, or package_index in the "
+                  "configuration"}},
     {.name = {"EH-N19", "proxy not reached"},
      .meaning = "The proxy that is configured for the request was not found, or refuses the connection.",
      .after = "the resolver's answer, or a connect error",
