@@ -106,6 +106,7 @@ void add_driver_facts(const Platform& platform, Diagnosis& diagnosis) {
   const bool is_sandbox = container == "flatpak" || container == "snap";
   add(is_sandbox ? "sandbox" : "container", platform.container);
   add("wsl", platform.wsl);
+  if (platform.os.value() == "windows") diagnosis.with("windows", "yes", platform.os.source());
   add(cuda.hardware.value().starts_with("tegra") ? "jetson" : "pci_device", cuda.hardware);
   if (cuda.hardware.is_absent()) diagnosis.with("no_gpu", "none found", cuda.hardware.source());
   add("driver", cuda.driver);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/platform/driver_state.hpp"
 #include "tests/preflight/helpers.hpp"
 #include "tests/support/this_architecture.hpp"
 
@@ -49,8 +50,13 @@ TEST_F(Driver, WithAGpuTheDriverIsToBeInstalled) {
   platform.cuda.hardware = platform::Fact<std::string>::known("10de:2684", "/sys/bus/pci/devices");
   const Report report = judged(platform);
   ASSERT_EQ(first_code(report), "EH-G01");
-  EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("install the NVIDIA driver"));
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("install the NVIDIA driver (Debian"));
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("10de:2684"));
+  platform.os = platform::Fact<std::string>::known("windows", "record");
+  Diagnosis on_windows = platform::why_no_driver(platform);
+  explain::complete(on_windows);
+  EXPECT_THAT(on_windows.remedy, ::testing::Contains(HasSubstr("install the NVIDIA driver for Windows")));
+  EXPECT_THAT(on_windows.remedy, ::testing::Each(::testing::Not(HasSubstr("Debian"))));
 }
 
 TEST_F(Driver, InAContainerItIsStartedWithAccessToTheGpu) {

@@ -28,9 +28,10 @@ constexpr std::string_view in_wsl =
     "{?wsl}{!container}install the NVIDIA driver in Windows and restart WSL: wsl --shutdown; a Linux driver "
     "inside WSL does not work";
 constexpr std::string_view on_host =
-    "{!no_gpu}{!container}{!sandbox}{!wsl}install the NVIDIA driver (Debian: the package nvidia-driver), "
-    "then "
-    "start the program again";
+    "{!windows}{!no_gpu}{!container}{!sandbox}{!wsl}install the NVIDIA driver (Debian: the "
+    "package nvidia-driver), then start the program again";
+constexpr std::string_view on_windows =
+    "{?windows}{!no_gpu}install the NVIDIA driver for Windows, then start the program again";
 
 // The remedies for a driver that is too old.
 constexpr std::string_view newer_on_jetson =
@@ -78,7 +79,7 @@ constexpr Entry entries[] = {
          {of_variable, in_docker, in_podman, in_apptainer, in_container, in_flatpak, in_flatpak_at_all,
           in_snap, in_wsl,
           "{?no_gpu}use a cpu build (--flavor cpu): without an NVIDIA GPU there is nothing to install",
-          on_host, "{!no_gpu}use a cpu build: --flavor cpu"}},
+          on_host, on_windows, "{!no_gpu}use a cpu build: --flavor cpu"}},
     {.name = {"EH-G02", "stub of the NVIDIA driver found instead of the driver"},
      .meaning = "The loader would take the link stub that a CUDA toolkit contains for compiling. The stub "
                 "contains no driver.",
