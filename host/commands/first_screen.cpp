@@ -122,6 +122,9 @@ std::string other_gpu(const platform::Platform& machine) {
            (machine.rocm.value().version.empty() ? "no ROCm installation"
                                                  : "ROCm " + machine.rocm.value().version);
   if (machine.os.is_known() && machine.os.value() == "macos") return "no GPU with Metal";
+  if (const std::string cards = platform::amd_cards(machine);
+      !cards.empty() && cuda.hardware.is_absent() && machine.os.value() == "linux")
+    return with_code("no GPU: " + cards + ", which the kernel does not offer to ROCm", "EH-S16");
   const std::string library =
       machine.os.is_known() && machine.os.value() == "windows" ? "nvcuda.dll" : "libcuda.so.1";
   const Diagnosis no_driver = platform::why_no_driver(machine);

@@ -75,7 +75,8 @@ void add_advice_for_the_nearest(Diagnosis& diagnosis) {
   const std::string_view code = diagnosis.value("first_code");
   // Variables decide what ROCm offers, and a hypervisor what a processor has.
   const bool of_variable =
-      code == "EH-S16" && !(diagnosis.value("variable").empty() && diagnosis.value("close_version").empty());
+      code == "EH-S16" && !(diagnosis.value("variable").empty() && diagnosis.value("close_version").empty() &&
+                            diagnosis.value("not_offered").empty());
   const bool of_hypervisor = code == "EH-L27" && !diagnosis.value("virtual_machine").empty();
   if (diagnosis.code != "EH-S01" ||
       (!of_variable && !of_hypervisor &&

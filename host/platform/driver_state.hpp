@@ -1,6 +1,7 @@
 // The obstacles between this process and an NVIDIA driver. Every refusal and every remedy about drivers is
 // made of these facts. Pure functions over a described machine; any thread.
 #pragma once
+#include <string>
 #include <string_view>
 
 #include "base/result.hpp"
@@ -54,6 +55,9 @@ void add_driver_facts(const Platform& platform, Diagnosis& diagnosis);
 // Adds why a driver that works offers no GPU, beside the variable: "unused_gpu" (on the bus, and the driver
 // lists none), "hidden_gpu" (NVML lists it, CUDA does not), "job" (a job that was given no GPU).
 void add_device_facts(const Platform& platform, Diagnosis& diagnosis);
+
+// Returns the AMD cards on the PCI bus: "AMD 1002:744c"; empty if there is none or nobody looked.
+std::string amd_cards(const Platform& platform);
 
 // Returns a variable of `loader_environment`; nullptr if it is not set or nobody looked.
 const std::string* variable_of(const Platform& platform, std::string_view name);

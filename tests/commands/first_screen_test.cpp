@@ -96,6 +96,16 @@ TEST(FirstScreenTest, NamesTheClassOfADriverThatFails) {
   }
 }
 
+TEST(FirstScreenTest, NamesAnAmdCardThatTheKernelDoesNotOffer) {
+  platform::Platform amd = recorded("linux-rhel8-no-gpu");
+  amd.other_gpus = platform::Fact<std::string>::known("AMD 1002:699f", "/sys/bus/pci/devices");
+  EXPECT_EQ(machine_lines(amd, 120).at(1),
+            "no GPU: AMD 1002:699f, which the kernel does not offer to ROCm (engine-info --code EH-S16)");
+  amd.other_gpus = platform::Fact<std::string>::known("Intel 8086:56a0", "/sys/bus/pci/devices");
+  EXPECT_EQ(machine_lines(amd, 120).at(1),
+            "no GPU: no NVIDIA device and no driver (engine-info --code EH-G01)");
+}
+
 TEST(FirstScreenTest, TakesAtMostThreeLinesAtAnyWidth) {
   for (const char* name : {"linux-container-without-gpus", "linux-ubuntu2204-driver535-a100x2-one-hidden",
                            "linux-laptop-toolkit129-driver535-rtx4060", "macos-x86_64-intel"})

@@ -5,6 +5,7 @@
 #include "host/resolve/checks.hpp"
 #include "host/resolve/passed_over.hpp"
 #include "tests/resolve/machines.hpp"
+#include "tests/resolve/toy.hpp"
 
 namespace enginehost::resolve {
 namespace {
@@ -16,57 +17,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-
-manifest::Catalog toy_catalog(const std::string& builds) {
-  const auto document =
-      parse_json(R"({"format":1,"engine":"toy","serial":1,"created":"2026-01-01T00:00:00Z",)"
-                 R"("expires":"2036-01-01T00:00:00Z","licenses":{"toy":{"id":"MIT","accept":"implicit"}},)"
-                 R"("components":{"p":{"version":"1.0","license":"toy","artifacts":[{"sha256":")" +
-                     std::string(64, '0') +
-                     R"(","size":1,"archive":"zip","sources":[{"url":"https://example.invalid/p.zip"}]}]}},)"
-                     R"("builds":[)" +
-                     builds + "]}",
-                 "toy.json");
-  EXPECT_TRUE(document);
-  manifest::Catalog made;
-  const auto manifest = manifest::read_manifest(*document, "/repository", "toy.json");
-  EXPECT_TRUE(manifest) << (manifest ? "" : std::string(manifest.error().value("problem")));
-  if (manifest) merge(made, *manifest);
-  return made;
-}
-
-std::string toy_build(const std::string& flavor, const std::string& requires_) {
-  return R"({"id":"toy-1.0-)" + flavor + R"(","version":"1.0","flavor":")" + flavor +
-         R"(","os":"linux","arch":"x86_64","requires":)" + requires_ +
-         R"(,"plugin":{"component":"p","path":"libengine_toy.so"},"components":[]})";
-}
-
-const std::string toy_cpu = toy_build("cpu", "{}"),
-                  toy_rocm =
-                      toy_build("rocm62", R"({"rocm":{"version":">=6.0","gfx":["gfx1030","gfx1100"]}})"),
-                  toy_cu130 = toy_build(
-                      "cu130", R"({"cuda":{"toolkit":"13.0","sass":["8.0","12.0"],"ptx":["12.0"]}})"),
-                  toy_cu126 =
-                      toy_build("cu126", R"({"cuda":{"toolkit":"12.6","sass":["6.0","8.0"],"ptx":["9.0"]}})");
-
-Plan toy_plan(const Platform& machine, const std::string& builds, const std::string& device = "") {
-  Request request;
-  request.engine = "toy";
-  request.device = device;
-  return decide(machine, toy_catalog(builds), {}, request, now);
-}
-
-const Candidate& toy_candidate(const Plan& plan, const std::string& flavor) {
-  for (const Candidate& one : plan.candidates)
-    if (one.build->flavor == flavor) return one;
-  ADD_FAILURE() << flavor;
-  return plan.candidates.front();
-}
-
-std::string toy_text(const Plan& plan, const std::string& flavor) {
-  const auto diagnosis = toy_candidate(plan, flavor).diagnosis();
-  return diagnosis ? explain::describe(*diagnosis) : "fits";
-}
 
 Platform amd_machine(std::vector<std::string> gfx, Variables variables, std::vector<int> nodes = {}) {
   Platform machine = ubuntu22;
@@ -303,185 +253,31 @@ TEST(DriverMissing, InAContainerTheVariableIsNamed) {
   }
 }
 
-// A machine whose library is found and whose cuInit returned the error.
-Platform failing_driver(const char* kernel, Installed library, const char* init) {
-  Platform machine = ubuntu22;
-  machine.cuda.driver = kernel != nullptr ? Fact<std::string>::known(kernel, "/proc/driver/nvidia/version")
-                                          : Fact<std::string>::absent("/proc/driver/nvidia/version");
-  machine.cuda.driver_cuda = Fact<std::string>::known("13.0", "cuDriverGetVersion");
-  machine.cuda.library = Fact<Installed>::known(std::move(library), "/etc/ld.so.cache");
-  machine.cuda.hardware = Fact<std::string>::known("10de:20b0", "/sys/bus/pci/devices");
-  machine.cuda.init = Fact<std::string>::known(init, "cuInit");
-  const std::string why = std::string("cuInit said ") + init;
-  machine.cuda.devices = init == std::string_view("100")
-                             ? Fact<std::vector<platform::CudaDevice>>::absent(why)
-                             : Fact<std::vector<platform::CudaDevice>>::unknown(why);
-  return machine;
-}
-
-const Installed same_library = {"580.65.06", "/lib/libcuda.so.1", ""},
-                old_library = {"550.54.14", "/lib/libcuda.so.1", "the kernel driver is 580.65.06"},
-                compat_library = {"590.44.01", "/usr/local/cuda/compat/libcuda.so.1", ""};
-
-TEST(DriverThatFails, IsRefusedWithTheRemedyOfItsError) {
+TEST(RocmDevice, IsNotOfferedWithoutTheKernel) {
   struct Case {
-    Installed library;
-    const char *init, *container, *code, *remedy;
+    const char *bus, *code, *said;
   };
-  const Case cases[] = {
-      {old_library, "803", nullptr, "EH-G09", "restart the machine"},
-      {old_library, "804", nullptr, "EH-G09", "restart the machine"},
-      {old_library, "803", "docker", "EH-G09", "remove /lib/libcuda.so.1 from the image"},
-      {old_library, "803", "lxc", "EH-G09", "install the libraries of driver 580.65.06 inside the container"},
-      {compat_library, "803", nullptr, "EH-G09", "take /usr/local/cuda/compat out of LD_LIBRARY_PATH"},
-      {compat_library, "804", nullptr, "EH-G10", "take /usr/local/cuda/compat out of LD_LIBRARY_PATH"},
-      {compat_library, "804", "docker", "EH-G10", "take /usr/local/cuda/compat out of LD_LIBRARY_PATH"},
-      {same_library, "3", nullptr, "EH-G13", "uvm_disable_hmm=1"},
-      {same_library, "999", nullptr, "EH-G13", "nvidia-modprobe -u -c=0"},
-      {same_library, "999", "lxc", "EH-G13", "if /dev/nvidia-uvm is missing here"},
-      {same_library, "304", nullptr, "EH-G13", "restart the machine"},
-  };
-  for (const Case& one : cases) {
-    Platform machine = failing_driver("580.65.06", one.library, one.init);
-    if (one.container != nullptr) machine.container = Fact<std::string>::known(one.container, "mark");
-    const Plan plan = toy_plan(machine, toy_cu130 + "," + toy_cu126, "cuda");
-    for (const char* flavor : {"cu130", "cu126"}) {
-      ASSERT_TRUE(toy_candidate(plan, flavor).diagnosis()) << one.init;
-      EXPECT_EQ(toy_candidate(plan, flavor).diagnosis()->code, one.code) << one.init;
-      EXPECT_THAT(toy_text(plan, flavor), HasSubstr(one.remedy)) << one.init;
-    }
-    ASSERT_TRUE(plan.diagnosis);
-    EXPECT_EQ(explain::describe(*plan.diagnosis).find("forked"), std::string::npos);
-  }
-}
-
-TEST(DriverThatFails, StaysPossibleIfTheErrorPasses) {
-  for (const char* init : {"2", "46", "802", "805", "807", "12345"}) {
-    const Plan plan = toy_plan(failing_driver("580.65.06", same_library, init), toy_cu130, "cuda");
-    EXPECT_FALSE(toy_candidate(plan, "cu130").diagnosis()) << init;
-  }
-  // The warning that the processor is used names the class, which has the remedy.
-  for (const auto& [init, code] : {std::pair{"802", "EH-G11"}, {"46", "EH-G12"}, {"", "EH-G22"}}) {
-    Platform machine = failing_driver("580.65.06", same_library, *init != 0 ? init : "0");
-    if (*init == 0) machine.cuda.init = Fact<std::string>::unknown("the driver did not answer in 15 s");
-    const Plan plan = toy_plan(machine, toy_cu130 + "," + toy_cpu);
+  for (const Case& one :
+       {Case{"AMD 1002:699f", "EH-S16", "this machine has AMD 1002:699f, but the kernel does not offer it"},
+        {"Intel 8086:56a0, AMD 1002:699f", "EH-S16", "dmesg | grep kfd"},
+        {"Intel 8086:56a0", "EH-S16", "this machine has no AMD GPU"},
+        {"", "EH-S16", "this machine has no AMD GPU"},
+        {nullptr, "", ""}}) {
+    Platform machine = amd_machine({}, {});
+    machine.other_gpus = one.bus == nullptr ? Fact<std::string>::unknown("WSL shows GPUs through /dev/dxg")
+                         : *one.bus == 0    ? Fact<std::string>::absent("/sys/bus/pci/devices")
+                                            : Fact<std::string>::known(one.bus, "/sys/bus/pci/devices");
+    const Plan plan = toy_plan(machine, toy_cpu + "," + toy_rocm);
+    const auto diagnosis = toy_candidate(plan, "rocm62").diagnosis();
+    EXPECT_EQ(diagnosis ? diagnosis->code : "", one.code) << one.said;
+    if (!diagnosis) continue;
+    EXPECT_THAT(explain::describe(*diagnosis), HasSubstr(one.said));
     const auto warning = idle_accelerator(plan, machine, *toy_candidate(plan, "cpu").build);
-    ASSERT_TRUE(warning) << code;
-    EXPECT_EQ(warning->value("first_code"), code);
+    if (std::string_view(one.bus).ends_with("699f")) {
+      ASSERT_TRUE(warning);
+      EXPECT_EQ(warning->value("first_code"), "EH-S16");
+    }
   }
-}
-
-TEST(DriverWithoutModule, G21SaysWhatKeepsTheModuleOut) {
-  struct Case {
-    platform::KernelModule module;
-    const char *container, *remedy;
-  };
-  const Case cases[] = {
-      {{"", "", false}, nullptr, "install the headers of kernel 6.8.0-31-generic"},
-      {{"", "nouveau", true}, nullptr, "install the headers of kernel 6.8.0-31-generic"},
-      {{"/lib/modules/k/nvidia.ko", "", true}, nullptr, "mokutil --import"},
-      {{"/lib/modules/k/nvidia.ko", "nouveau", false}, nullptr, "blacklist nouveau"},
-      {{"/lib/modules/k/nvidia.ko", "vfio-pci", false}, nullptr, "virtual machine"},
-      {{"/lib/modules/k/nvidia.ko", "", false}, nullptr, "modprobe nvidia"},
-      {{}, "docker", "load the NVIDIA driver on the host"},
-  };
-  for (const char* init : {"100", "999", "3"})
-    for (const Case& one : cases) {
-      Platform machine = failing_driver(nullptr, same_library, init);
-      machine.kernel = Fact<std::string>::known("6.8.0-31-generic", "uname");
-      if (one.container != nullptr)
-        machine.container = Fact<std::string>::known(one.container, "mark");
-      else
-        machine.nvidia_module = Fact<platform::KernelModule>::known(one.module, "modules.dep");
-      const Plan plan = toy_plan(machine, toy_cu130, "cuda");
-      EXPECT_EQ(toy_candidate(plan, "cu130").diagnosis()->code, "EH-G21") << one.remedy;
-      EXPECT_THAT(explain::describe(*plan.diagnosis), HasSubstr(one.remedy)) << "it is the first remedy";
-      machine.cuda.hardware = Fact<std::string>::absent("/sys/bus/pci/devices");
-      EXPECT_THAT(toy_text(toy_plan(machine, toy_cu130, "cuda"), "cu130"),
-                  AllOf(HasSubstr("EH-G01"), HasSubstr("there is nothing to install")));
-    }
-}
-
-TEST(NoVisibleGpu, AJobWithoutAGpuRequestsOne) {
-  for (const auto& [scheduler, command] :
-       {std::pair{"slurm", "--gres=gpu:1"}, {"pbs", "qsub -l select=1:ngpus=1"}, {"lsf", "bsub -gpu num=1"}})
-    for (const char* variable : {"NoDevFiles", "", "(not set)", "9"}) {
-      Platform machine = failing_driver("580.65.06", same_library, "100");
-      machine.job = Fact<std::string>::known(scheduler, "environment");
-      machine.cuda.visible_devices = variable[0] == '('
-                                         ? Fact<std::string>::absent("CUDA_VISIBLE_DEVICES")
-                                         : Fact<std::string>::known(variable, "CUDA_VISIBLE_DEVICES");
-      const std::string text = toy_text(toy_plan(machine, toy_cu130, "cuda"), "cu130");
-      EXPECT_THAT(text, HasSubstr("EH-G07"));
-      const bool was_given_some = variable[0] == '9';
-      EXPECT_EQ(text.find(command) == std::string::npos, was_given_some) << variable << text;
-    }
-}
-
-TEST(NoVisibleGpu, SaysWhetherTheDriverOrNvmlKnowsTheGpu) {
-  Platform refused = failing_driver("590.44.01", {"590.44.01", "/lib/libcuda.so.1", ""}, "100");
-  refused.cuda.visible_devices = Fact<std::string>::absent("CUDA_VISIBLE_DEVICES");
-  EXPECT_THAT(toy_text(toy_plan(refused, toy_cu130, "cuda"), "cu130"),
-              AllOf(HasSubstr("the driver 590.44.01 uses none of this machine's NVIDIA GPUs (10de:20b0)"),
-                    HasSubstr("dmesg | grep -A3 NVRM"), Not(HasSubstr("check with nvidia-smi"))));
-  refused.container = Fact<std::string>::known("docker", "/.dockerenv");
-  EXPECT_THAT(toy_text(toy_plan(refused, toy_cu130, "cuda"), "cu130"), HasSubstr("docker: --gpus all"));
-  Platform split = failing_driver("580.65.06", same_library, "100");
-  split.cuda.visible_devices = Fact<std::string>::absent("CUDA_VISIBLE_DEVICES");
-  split.cuda.devices =
-      Fact<std::vector<platform::CudaDevice>>::known({{0, "NVIDIA A100", "8.0", "", 0, false}}, "NVML");
-  EXPECT_THAT(toy_text(toy_plan(split, toy_cu130, "cuda"), "cu130"),
-              AllOf(HasSubstr("NVML lists NVIDIA A100, but CUDA offers no device"),
-                    HasSubstr("nvidia-smi mig"), Not(HasSubstr("check with nvidia-smi that"))));
-  split.cuda.visible_devices = Fact<std::string>::known("7", "CUDA_VISIBLE_DEVICES");
-  EXPECT_THAT(
-      toy_text(toy_plan(split, toy_cu130, "cuda"), "cu130"),
-      AllOf(HasSubstr("CUDA_VISIBLE_DEVICES=\"7\" hides all 1 GPUs"), Not(HasSubstr("nvidia-smi mig"))));
-}
-
-TEST(DriverMissing, IsToBeHadWhereTheContainerOrWslGetsIt) {
-  struct Case {
-    const char *container, *wsl, *said, *not_said;
-  };
-  for (const Case& one : {Case{"kubernetes", nullptr, "nvidia.com/gpu: 1", "NVIDIA_VISIBLE_DEVICES=all"},
-                          {"docker", nullptr, "NVIDIA_VISIBLE_DEVICES=all", "nvidia.com/gpu: 1"},
-                          {"lxc", nullptr, "install the libraries of driver 580.65.06 inside", "--gpus all"},
-                          {"systemd-nspawn", nullptr, "--no-kernel-module", "access to the host's GPU"},
-                          {nullptr, "1", "wsl --set-version", "wsl --shutdown"},
-                          {nullptr, "2", "wsl --shutdown", "wsl --set-version"}}) {
-    Platform machine = ubuntu22;
-    machine.cuda.hardware = Fact<std::string>::known("10de:2684", "/sys/bus/pci/devices");
-    if (one.wsl != nullptr) machine.wsl = Fact<std::string>::known(one.wsl, "kernel release");
-    if (one.container != nullptr) {
-      machine.container = Fact<std::string>::known(one.container, "mark");
-      machine.cuda.driver = Fact<std::string>::known("580.65.06", "/proc/driver/nvidia/version");
-      machine.cuda.driver_cuda = Fact<std::string>::absent("no libcuda.so.1");
-      machine.loader_environment =
-          Fact<Variables>::known({{"NVIDIA_VISIBLE_DEVICES", "void"}}, "environment");
-    }
-    EXPECT_THAT(toy_text(toy_plan(machine, toy_cu130), "cu130"),
-                AllOf(HasSubstr("EH-G01"), HasSubstr(one.said), Not(HasSubstr(one.not_said))));
-  }
-}
-
-TEST(ProcessorTooOld, AVirtualMachineMayGetThatOfItsHost) {
-  const std::string toy_avx = toy_build("cpu", R"({"cpu":["avx","fma"]})");
-  for (const bool is_virtual : {true, false})
-    for (const auto& [has, missing] : {std::pair<std::vector<std::string>, const char*>{{"sse2"}, "avx fma"},
-                                       {{"avx"}, "fma"},
-                                       {{"avx", "fma"}, nullptr}}) {
-      Platform machine = ubuntu22;
-      std::vector<std::string> features = has;
-      if (is_virtual) features.emplace_back("hypervisor");
-      machine.cpu =
-          Fact<platform::Cpu>::known({"QEMU Virtual CPU version 2.5+", "x86-64-v1", features, 4}, "cpuid");
-      const Plan plan = toy_plan(machine, toy_avx);
-      ASSERT_EQ(plan.diagnosis.has_value(), missing != nullptr);
-      if (missing == nullptr) continue;
-      const std::string text = explain::describe(*plan.diagnosis);
-      EXPECT_EQ(text.find("CPU type host") != std::string::npos, is_virtual) << text;
-      EXPECT_EQ(text.find(std::string("processor has ") + missing) != std::string::npos, is_virtual) << text;
-    }
 }
 
 }  // namespace
