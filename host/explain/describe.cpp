@@ -31,7 +31,8 @@ bool is_left_out(std::string_view key) {
                    "remedy", "engine", "option_set_by", "closed", "as_published", "outside",
                    "command_instead", "nul", "skipped", "installed_from", "no_gpu", "windows", "first_code",
                    "of_other_versions", "of_other_flavors", "demanded_by", "for_other_devices",
-                   "device_set_by", "to_be_named", "resource", "group_refusals", "tls_peer");
+                   "device_set_by", "to_be_named", "resource", "group_refusals", "tls_peer", "pod",
+                   "own_libraries", "compat", "init");
 }
 
 struct Row {

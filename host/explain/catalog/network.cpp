@@ -60,8 +60,9 @@ constexpr Entry entries[] = {
           "{status=407}put user and password as USER:PASSWORD@ before the host in the proxy's address, which "
           "{proxy_set_by} sets",
           "{?proxy}if {host} can be reached without the proxy, add it to no_proxy",
-          "{status=429}try again later: the server limits requests",
-          "{temporary=yes}try again later: the server has a failure of its own, or is busy",
+          "{temporary=yes}try again after {retry_after}, as the server asks",
+          "{status=429}{!retry_after}try again later: the server limits requests",
+          "{temporary=yes}{!retry_after}try again later: the server has a failure of its own, or is busy",
           "use another mirror"}},
     {.name = {"EH-N05", "no secure connection"},
      .meaning = "The server's certificate is not trusted, does not fit its name, or TLS failed.",
@@ -245,7 +246,10 @@ constexpr Entry entries[] = {
                 "the proxy could not be reached"},
      .remedies =
          {"correct the proxy's address, which {proxy_set_by} sets, or remove it if this network needs none",
-          "if the server can be reached without the proxy, add its name to no_proxy",
+          // curl/curl#2773, pypa/pip#13051
+          "if the server can be reached without the proxy, add its name to no_proxy: NAME, or .DOMAIN for "
+          "all "
+          "names in it; neither * within a name nor a port is understood",
           "without a network: use what is installed (--offline), or copy a filled cache here"}},
     {.name = {"EH-N20", "file compressed on the way"},
      .meaning =
