@@ -37,13 +37,17 @@ bool is_of_compat(const Platform& platform) {
   return platform.cuda.library.value().path.find("/compat/") != std::string::npos;
 }
 
-// No file shows the kernel's module, and cuInit fails or was not asked. On a Jetson no file would. Where
-// files of the kernel are hidden, only cuInit counts.
+// No file shows the kernel's module, and cuInit finds no device or was not asked. On a Jetson no file would.
+// Where files of the kernel are hidden, only cuInit counts, and a variable that hides the GPUs makes it fail,
+// too.
 bool has_no_module(const Platform& platform) {
   const Cuda& cuda = platform.cuda;
-  const bool fails = cuda.init.is_known() ? cuda.init.value() != "0" : platform.nvidia_module.is_known();
-  return platform.os.value() == "linux" && fails && cuda.driver.is_absent() && !platform.wsl.is_known() &&
-         !cuda.hardware.value().starts_with("tegra");
+  const std::string& init = cuda.init.value();
+  const bool finds_none = cuda.init.is_known() && (init == "100" || init == "999");
+  const bool is_missing = platform.nvidia_module.is_known() ? finds_none || cuda.init.is_unknown()
+                                                            : finds_none && !cuda.visible_devices.is_known();
+  return platform.os.value() == "linux" && is_missing && cuda.driver.is_absent() &&
+         cuda.hardware.is_known() && !cuda.hardware.value().starts_with("tegra") && !platform.wsl.is_known();
 }
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.find_last_of("/\\")); }
@@ -56,8 +60,7 @@ void add_init(const Platform& platform, DriverLibrary state, Diagnosis& diagnosi
   const Fact<Installed>& library = platform.cuda.library;
   const std::string& path = library.value().path;
   if (state == DriverLibrary::refused) diagnosis.code = class_of_init(platform);
-  if (state == DriverLibrary::no_module && !platform.cuda.hardware.is_absent()) diagnosis.code = "EH-G21";
-  if (diagnosis.code == "EH-G01") return;  // nothing that the module could be for
+  if (state == DriverLibrary::no_module) diagnosis.code = "EH-G21";
   diagnosis.with("path", path, library.source());
   if (is_of_compat(platform)) diagnosis.with("compat", folder_of(path), library.source());
   if (diagnosis.code == "EH-G13")
@@ -158,9 +161,7 @@ std::string obstacle_text(const Platform& platform) {
       return "a Linux driver inside WSL (" + library.path + ", version " + library.version +
              ") instead of the driver of Windows";
     case DriverLibrary::no_module:
-      return platform.cuda.hardware.is_absent()
-                 ? "no NVIDIA device"
-                 : library.path + ", but NVIDIA's module is not loaded into the kernel";
+      return library.path + ", but NVIDIA's module is not loaded into the kernel";
     case DriverLibrary::refused:
       return platform.cuda.devices.why();
   }

@@ -146,7 +146,16 @@ TEST_F(CudaRuntime, ReportsG12AsTransientForAFullDevice) { expect_answer("2", "E
 
 TEST_F(CudaRuntime, ReportsG13ForAnUnknownError) { expect_answer("999", "EH-G13"); }
 
-TEST_F(CudaRuntime, ReportsG14ForADriverUsedAfterFork) { expect_answer("3", "EH-G14"); }
+// The driver query succeeds, and the engine meets the error that a forked process gets.
+TEST_F(CudaRuntime, ReportsG14ForADriverUsedAfterFork) {
+  const std::string create =
+      "return call->fail(call,ENGINE_UNAVAILABLE,\"cuda\",3,\"initialization error\");";
+  TestBuild build = faulty_build({{"libengine_reference.so", plugin_that(create, {})}});
+  expect_fault({build, "EH-G14", {}, with({"FAKE_CU_VERSION=13000", "FAKE_CU_INIT=0"})});
+}
+
+// The driver query is a new program: no fork precedes it.
+TEST_F(CudaRuntime, ReportsG13ForADriverThatNeverInitializes) { expect_answer("3", "EH-G13"); }
 
 TEST_F(CudaRuntime, ReportsG05Case20ForNoKernelImage) {
   expect_fault({over_the_driver(), "EH-G05", {"loading the kernels failed"}, with({"FAKE_CU_MODULE=209"})});

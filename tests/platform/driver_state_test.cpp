@@ -82,12 +82,14 @@ TEST(DriverState, WithoutModuleOrAfterAnErrorItIsNotFound) {
                           {"570.00.01", "804", DriverLibrary::refused, "EH-G09"},
                           {"570.00.01", "803", DriverLibrary::refused, "EH-G09"},
                           {nullptr, "0", DriverLibrary::found, ""},
+                          {nullptr, "803", DriverLibrary::refused, "EH-G09"},
                           {nullptr, "100", DriverLibrary::no_module, ""},
                           {nullptr, "999", DriverLibrary::no_module, "EH-G13"}}) {
     Platform machine = with_library("580.65.06", "/lib/libcuda.so.1", "");
     machine.cuda.driver = one.kernel != nullptr ? Text::known(one.kernel, "/proc/driver/nvidia/version")
                                                 : Text::absent("/proc/driver/nvidia/version");
     machine.cuda.init = Text::known(one.init, "cuInit");
+    machine.cuda.hardware = Text::known("10de:2684", "/sys/bus/pci/devices");
     machine.cuda.devices = Fact<std::vector<CudaDevice>>::unknown("cuInit said something");
     EXPECT_EQ(driver_library_state(machine), one.state) << one.init;
     EXPECT_EQ(class_of_init(machine), one.code) << one.init;
@@ -112,10 +114,19 @@ TEST(DriverState, G22ADriverThatHangsStaysPossible) {
 TEST(DriverState, AMissingModuleNeedsASignBesideMissingFiles) {
   Platform machine = with_library("580.65.06", "/lib/libcuda.so.1", "");
   machine.cuda.driver = Text::absent("/proc/driver/nvidia/version");
+  machine.cuda.hardware = Text::known("10de:2684", "/sys/bus/pci/devices");
   EXPECT_EQ(driver_library_state(machine), DriverLibrary::found) << "files may be hidden";
+  machine.cuda.init = Text::known("100", "cuInit");
+  machine.cuda.visible_devices = Text::known("", "CUDA_VISIBLE_DEVICES");
+  EXPECT_EQ(driver_library_state(machine), DriverLibrary::found) << "the variable may be the reason";
+  machine.cuda.visible_devices = Text::absent("CUDA_VISIBLE_DEVICES");
+  EXPECT_EQ(driver_library_state(machine), DriverLibrary::no_module);
+  machine.cuda.init = Text::unknown("not asked");
   machine.nvidia_module = Fact<KernelModule>::known({"", "nouveau", false}, "modules.dep");
   EXPECT_EQ(driver_library_state(machine), DriverLibrary::no_module);
   EXPECT_EQ(why_no_driver(machine).code, "EH-G21");
+  machine.cuda.hardware = Text::absent("/sys/bus/pci/devices");
+  EXPECT_EQ(driver_library_state(machine), DriverLibrary::found) << "nothing that the module is for";
   machine.cuda.hardware = Text::known("tegra234, L4T 35.4.1", "/etc/nv_tegra_release");
   EXPECT_EQ(driver_library_state(machine), DriverLibrary::found) << "its driver shows no version";
 }

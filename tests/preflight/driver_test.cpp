@@ -112,6 +112,7 @@ TEST_F(Driver, WithoutItsModuleOrAfterAnErrorIsWarnedOf) {
     platform.os = Text::known("linux", "this program");
     platform.cuda.driver = *kernel != 0 ? Text::known(kernel, "/proc") : Text::absent("/proc");
     platform.cuda.init = Text::known(init, "cuInit");
+    platform.cuda.hardware = Text::known("10de:2684", "/sys/bus/pci/devices");
     platform.cuda.library =
         platform::Fact<platform::Installed>::known({"580.65.06", library.native(), ""}, "LD_LIBRARY_PATH");
     Spec spec = alone(engine);

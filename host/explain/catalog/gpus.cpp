@@ -164,6 +164,7 @@ constexpr Entry entries[] = {
                 "NVIDIA_VISIBLE_DEVICES={nvidia_visible_devices} keeps the GPUs out of this container",
                 "NVML lists {hidden_gpu...}, but CUDA offers no device to this process",
                 "the driver {driver} uses none of this machine's NVIDIA GPUs ({unused_gpu})",
+                "the driver's library is installed, but this machine has no NVIDIA GPU{?no_gpu}",
                 "the driver offers no GPU to this process"},
      .remedies =
          {in_slurm, in_pbs, in_lsf, in_pod, of_variable, "{visible_devices=}unset CUDA_VISIBLE_DEVICES",
@@ -181,7 +182,8 @@ constexpr Entry entries[] = {
           "{?unused_gpu}read why the driver refuses the GPU: as root: dmesg | grep -A3 NVRM; GPUs "
           "older than Turing need the proprietary module of driver 580 or older, GPUs from Blackwell "
           "on the open module",
-          "{!unused_gpu}{!hidden_gpu}check with nvidia-smi that the driver sees the GPU"}},
+          "{?no_gpu}use a cpu build: --flavor cpu",
+          "{!unused_gpu}{!hidden_gpu}{!no_gpu}check with nvidia-smi that the driver sees the GPU"}},
     {.name = {"EH-G08", "GPU device files missing or not accessible"},
      .meaning = "The files /dev/nvidia*, or AMD's /dev/kfd, do not exist or cannot be opened: a container, a "
                 "control group, a missing udev rule, a user who is not in the device's group.",
