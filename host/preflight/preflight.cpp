@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
@@ -211,16 +212,20 @@ class Check {
 
   void check_symbols(const Closure& closure) {
     auto findings = linker::undefined_symbols(closure, reader_, spec_.view);
+    auto &undefined = findings.undefined, &doubtful = findings.doubtful;
+    name_libraries(index_, closure, undefined);
+    // The program that opens the file may offer the others.
     if (!spec_.symbols) {
-      findings.doubtful.clear();
-      std::erase_if(findings.undefined, [](const auto& symbol) { return symbol.library.empty(); });
+      doubtful.clear();
+      for (const auto& symbol : undefined)
+        if (symbol.likely) doubtful.push_back(symbol);
+      std::erase_if(undefined, [](const auto& symbol) { return symbol.library.empty() || symbol.likely; });
     }
-    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings.undefined)) {
-      explain_missing_symbol(index_, closure, diagnosis);
-      report_.diagnoses.push_back(std::move(diagnosis));
-    }
-    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings.doubtful))
-      doubts_.push_back(std::move(diagnosis));
+    for (auto [symbols, list] : {std::pair(&undefined, &report_.diagnoses), std::pair(&doubtful, &doubts_)})
+      for (Diagnosis& diagnosis : linker::diagnose_symbols(*symbols)) {
+        explain_missing_symbol(index_, closure, diagnosis);
+        list->push_back(std::move(diagnosis));
+      }
   }
 
   void collect_dependency_stamps(const Closure& closure) {
