@@ -193,8 +193,8 @@ TEST_F(Environment, L17ALibraryThatNothingNeedsHasNoUser) {
   EXPECT_TRUE(warning->values("needed_by").empty()) << "by its path, each gets its own";
 }
 
-// A runtime of AddressSanitizer that is not the first library ends the process, unless it is told not to
-// look.
+// A runtime of AddressSanitizer that is not the first library ends the process, unless its option forbids the
+// check.
 TEST_F(Environment, R21ASanitizerThatIsNotPreloadedIsAFailure) {
   for (const char* soname : {"libasan.so.8", "libclang_rt.asan-x86_64.so"}) {
     const auto runtime =
