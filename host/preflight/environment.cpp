@@ -7,7 +7,6 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/linker/refusals.hpp"
 #include "host/linker/search.hpp"
 #include "host/platform/driver_state.hpp"
 
@@ -261,57 +260,6 @@ void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,
       for (const std::string& name : lacking)
         diagnosis.with("symbol", name, "dynamic symbol tables of both files");
       diagnoses.push_back(std::move(diagnosis));
-    }
-  }
-}
-
-namespace {
-
-// Finds the library under another name, as where its links were lost: libstdc++.so.6.0.34 for libstdc++.so.6.
-void name_unlinked(const ViewIndex& index, const std::vector<std::string>& folders,
-                   const std::string& library, Diagnosis& diagnosis) {
-  const std::size_t at = library.find(".so");
-  if (at == std::string::npos || library.find('/') != std::string::npos) return;
-  const std::string stem = library.substr(0, at + 3), needed(diagnosis.value("needs"));
-  const auto has_version = [&](const binary::BinaryInfo& info) {
-    const auto& versions = info.version_definitions;
-    return needed.empty() || std::find(versions.begin(), versions.end(), needed) != versions.end();
-  };
-  for (const std::string& folder : folders)
-    for (const std::string& name : index.reader.names_in(folder)) {
-      const std::string path = folder + "/" + name;
-      if (!name.starts_with(stem) || name == library || !index.reader.file_exists(path)) continue;
-      const auto& info = index.reader.read(path);
-      if (!info || info->soname != library || !has_version(*info) ||
-          linker::refusal_of(index.spec.machine, *info, path, false))
-        continue;
-      diagnosis.with("unlinked", path).with("linked_as", folder + "/" + library);
-      return;
-    }
-}
-
-}  // namespace
-
-void name_other_releases(const ViewIndex& index, std::vector<Diagnosis>& diagnoses) {
-  for (Diagnosis& diagnosis : diagnoses) {
-    if ((diagnosis.code == "EH-L09" || diagnosis.code == "EH-L15") && !diagnosis.value("needs").empty())
-      name_unlinked(index, folders_searched(index, std::string(diagnosis.value("required_by"))),
-                    std::string(diagnosis.value("library")), diagnosis);
-    if (diagnosis.code != "EH-L01" && diagnosis.code != "EH-L02") continue;
-    std::vector<std::string> folders = diagnosis.values("searched");
-    folders.emplace_back(linker::folder_of_file(diagnosis.value("needed_by")));
-    std::set<std::string> reported;
-    for (const std::string& library : diagnosis.values("library")) {
-      if (diagnosis.value("unlinked").empty()) name_unlinked(index, folders, library, diagnosis);
-      const std::size_t at = library.find(".so.");
-      if (at == std::string::npos) continue;
-      const std::string stem = library.substr(0, at + 4);
-      for (const std::string& folder : folders)
-        for (const std::string& name : index.reader.names_in(folder))
-          // The name with the fewest numbers is the SONAME: libavutil.so.57, not libavutil.so.57.28.100.
-          if (name.starts_with(stem) && name.find('.', stem.size()) == std::string::npos &&
-              name != library.substr(0, name.size()) && reported.insert(name).second)
-            diagnosis.with("other_release", folder + "/" + name);
     }
   }
 }

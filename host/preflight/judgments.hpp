@@ -215,10 +215,11 @@ MemoryNeed memory_needed_by(const linker::Closure& closure);
 // process. On Windows only a warning, EH-W11, when they exceed the memory that can still be committed.
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report);
 
-// Adds to EH-L01 and EH-L02 the files that differ from the missing library in the number alone
-// ("other_release"): libavutil.so.57 where libavutil.so.58 is needed; and the library itself if it lies there
-// under another name ("unlinked", "linked_as"), also to EH-L09 and EH-L15 about an older one.
-void name_other_releases(const ViewIndex& index, std::vector<Diagnosis>& diagnoses);
+// Adds to EH-L01 and EH-L02 where the library is after all: under another name ("unlinked", "linked_as", also
+// for EH-L09 and EH-L15 about an older one), in a folder of an installation that the loader does not search
+// ("elsewhere", "library_path", "ldconfig"), or else in another release ("other_release"): libavutil.so.57
+// where libavutil.so.58 is needed.
+void explain_missing_libraries(const ViewIndex& index, std::vector<Diagnosis>& diagnoses);
 
 // True when both paths lead to one file.
 bool same_file(const std::string& a, const std::string& b);

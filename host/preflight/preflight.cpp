@@ -38,7 +38,7 @@ class Check {
     const Closure closure = close(path_text(spec_.plugin), order_);
     report_.diagnoses = linker::diagnose_closure(spec_.machine, closure);
     judge_driver(spec_, closure, report_.diagnoses);
-    name_other_releases(index_, report_.diagnoses);
+    explain_missing_libraries(index_, report_.diagnoses);
     drop_duplicates();
     take_closure(closure, report_);
     doubts_ = closure.doubts;

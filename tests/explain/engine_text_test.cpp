@@ -181,6 +181,8 @@ constexpr Case engines[] = {
     {"[error] 6: [libLoader.cpp::nvinfer1::rt::DynamicLibrary::Impl::Impl::288] Error Code 6: Internal Error "
      "(Unable to load library: nvinfer_builder_resource_10.dll)",
      "EH-R15", "nvinfer_builder_resource_10.dll", ""},
+    {"RuntimeError: Library libcublas.so.12 is not found or cannot be loaded", "EH-R15", "libcublas.so.12",
+     ""},
     {"nvrtc: error: failed to open libnvrtc-builtins.so.11.8.\n  Make sure that it is installed correctly.",
      "EH-R15", "libnvrtc-builtins.so.11.8", ""},
     {"RuntimeError: Found no NVIDIA driver on your system. Please check", "EH-G01", "", ""},

@@ -11,7 +11,7 @@ constexpr Entry entries[] = {
      .before = "the closure of the file, searched as the loader would",
      .after = "\"cannot open shared object file\", held against the files",
      .causes =
-         {by_current_folder, by_path, without_link, other_release_of, other_release,
+         {by_current_folder, by_path, without_link, not_searched, other_release_of, other_release,
           "{+library}{needed_by|name} needs {library...}, and no folder that the loader searches has them",
           "{needed_by|name} needs {library...}, and no folder that the loader searches has it",
           "{library...} is needed, and no folder that the loader searches has it",
@@ -24,7 +24,7 @@ constexpr Entry entries[] = {
      .before = "the closure of the file, searched as the loader would",
      .after = "\"cannot open shared object file\", held against the files",
      .causes =
-         {by_current_folder, by_path, without_link, other_release_of, other_release,
+         {by_current_folder, by_path, without_link, not_searched, other_release_of, other_release,
           "{+library}{needed_by|name} needs {library...}, and no folder that the loader searches has them",
           "{needed_by|name} needs {library...}, and no folder that the loader searches has it",
           "a library is needed indirectly, and no folder that the loader searches has it"},

@@ -32,6 +32,9 @@ inline constexpr std::string_view needed_by_name =
 inline constexpr std::string_view without_layer =
     "{!library}{?read_only_layer}remove {read_only_layer} from \"system_layers\" of the configuration";
 
+// A file in a folder that its installer expects the loader to search.
+inline constexpr std::string_view not_searched =
+    "{needed_by|name} needs {library...}; {elsewhere...} exists, but the loader does not search that folder";
 inline constexpr std::string_view restore_link =
     "restore the link, which copies and archives lose: ln -s {unlinked|name} {linked_as|word}";
 
@@ -47,7 +50,9 @@ inline constexpr std::string_view installed_twice =
     "{required_by|name} is built";
 
 inline constexpr Lines provide_library = {
-    {restore_link, "{!tried}{!unlinked}install {provided_by...}",
+    {restore_link, "start the program with LD_LIBRARY_PATH={library_path}",
+     "as root: write {ldconfig} into a file in /etc/ld.so.conf.d, and run ldconfig",
+     "{!tried}{!unlinked}install {provided_by...}",
      "{!tried}put {library...} into a folder that the loader searches, or use a build that includes it",
      needed_by_name, "{?tried}{!current_folder}put {tried|name} there, or use a build that includes it",
      "{!library}engine-info --inspect FILE lists every missing library and the file that needs it"}};

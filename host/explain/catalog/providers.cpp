@@ -255,7 +255,8 @@ constexpr Provider libraries[] = {
     // OpenMP, BLAS
     also_fedora("libgomp.so.1", "GNU OpenMP runtime", "libgomp1", "libgomp"),
     in_debian("libomp.so.5", "LLVM OpenMP runtime", "libomp5-14", "llvm-openmp"),
-    {"libomp.dylib", "LLVM OpenMP runtime", "llvm-openmp"},
+    // Homebrew's name: XGBoost's own message (dmlc/xgboost#6909)
+    {"libomp.dylib", "LLVM OpenMP runtime", "llvm-openmp", "", "", "", "Homebrew: brew install libomp"},
     {"libiomp5.so", "Intel OpenMP runtime", "intel-openmp", "intel-openmp"},
     {"libiomp5md.dll", "Intel OpenMP runtime", "intel-openmp", "intel-openmp"},
     // Files of the wheels onemkl-sycl-blas 2024.2, 2025.0 and 2026.2, intel-sycl-rt of the same releases,

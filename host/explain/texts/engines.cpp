@@ -98,6 +98,10 @@ std::optional<LoaderHint> read_engine(std::string_view text) {
   if (constexpr std::string_view unable = "Unable to load library: ";
       contains(text, unable) && !read_glibc(text))
     return LoaderHint{.code = "EH-R15", .subject = until(until(after(text, unable), ")"), ":")};
+  // CTranslate2: Library libcublas.so.12 is not found or cannot be loaded
+  if (constexpr std::string_view absent = " is not found or cannot be loaded";
+      contains(text, absent) && contains(text, "Library "))
+    return LoaderHint{.code = "EH-R15", .subject = between(text, "Library ", absent)};
   // ggml: load_backend: failed to find ggml_backend_init in /x/libggml-cuda.so
   if (constexpr std::string_view lacks = "failed to find ggml_backend_init in "; contains(text, lacks))
     return LoaderHint{
