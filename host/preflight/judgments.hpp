@@ -217,8 +217,8 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
 
 // Adds to EH-L01 and EH-L02 where the library is after all: under another name ("unlinked", "linked_as", also
 // for EH-L09 and EH-L15 about an older one), in a folder of an installation that the loader does not search
-// ("elsewhere", "library_path", "ldconfig"), or else in another release ("other_release"): libavutil.so.57
-// where libavutil.so.58 is needed.
+// ("elsewhere", "library_path", "ldconfig"; and "distribution" for NixOS), or else in another release
+// ("other_release"): libavutil.so.57 where libavutil.so.58 is needed.
 void explain_missing_libraries(const ViewIndex& index, std::vector<Diagnosis>& diagnoses);
 
 // True when both paths lead to one file.

@@ -104,6 +104,10 @@ void explain_missing_libraries(const ViewIndex& index, std::vector<Diagnosis>& d
       name_elsewhere(index, others, diagnosis);
       folders.insert(folders.end(), others.begin(), others.end());
     }
+    // NixOS has no folder of libraries, and its loader has no cache.
+    const platform::Platform* const platform = index.spec.platform;
+    if (platform != nullptr && platform->distribution.value().id == "nixos")
+      diagnosis.with("distribution", "nixos", platform->distribution.source());
     if (!diagnosis.value("unlinked").empty() || !diagnosis.value("elsewhere").empty()) continue;
     std::set<std::string> reported;
     for (const std::string& library : names) {

@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
@@ -53,40 +55,60 @@ std::size_t shared_beginning(std::string_view a, std::string_view b) {
   return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
-// The sorted names that files export; each file is read once.
+// True for names of which the program that opens the file offers most: Python's are more than its families.
+bool is_of_program(std::string_view name) {
+  return !linker::offered_by_program(name).empty() ||
+         (name.size() > 2 && name.starts_with("Py") &&
+          std::isupper(static_cast<unsigned char>(name[2])) != 0);
+}
+
+// What files export of the missing symbols and of their families. Each file is read once: an engine exports a
+// million names.
 class ExportedNames {
  public:
-  explicit ExportedNames(linker::Reader& reader) : reader_(reader) {}
+  ExportedNames(linker::Reader& reader, const std::vector<linker::UndefinedSymbol>& symbols)
+      : reader_(reader) {
+    for (const linker::UndefinedSymbol& symbol : symbols) {
+      wanted_.insert(symbol.name);
+      if (const std::string_view family = family_of(symbol.name); !family.empty()) families_.insert(family);
+    }
+  }
 
-  const std::vector<std::string>& of(const std::string& file) {
-    const auto [known, added] = files_.try_emplace(file);
-    if (!added) return known->second;
-    if (const auto table = binary::read_symbols(reader_.on_disk(file)))
-      for (const binary::Symbol& symbol : table->exports) known->second.push_back(symbol.name);
-    std::sort(known->second.begin(), known->second.end());
-    return known->second;
-  }
-  bool has(const std::string& file, const std::string& name) {
-    const std::vector<std::string>& names = of(file);
-    return std::binary_search(names.begin(), names.end(), name);
-  }
+  bool has(const std::string& file, const std::string& name) { return of(file).names.contains(name); }
   // Returns how much of the name an export of the file shares; 0 if few exports are of its family.
   std::size_t nearness(const std::string& file, const std::string& name) {
-    constexpr std::ptrdiff_t fewest = 8;
+    constexpr std::size_t fewest = 8;
     const std::string_view family = family_of(name);
     if (family.empty()) return 0;
-    const std::vector<std::string>& names = of(file);
-    const auto of_family = std::count_if(std::lower_bound(names.begin(), names.end(), family), names.end(),
-                                         [&](const std::string& one) { return one.starts_with(family); });
-    if (of_family < fewest) return 0;
-    const auto next = std::lower_bound(names.begin(), names.end(), name);
-    const std::size_t after = next == names.end() ? 0 : shared_beginning(name, *next);
-    return std::max(after, next == names.begin() ? 0 : shared_beginning(name, *(next - 1)));
+    std::size_t nearest = 0;
+    const std::vector<std::string>& relatives = of(file).relatives[family];
+    for (const std::string& one : relatives) nearest = std::max(nearest, shared_beginning(name, one));
+    return relatives.size() < fewest ? 0 : nearest;
   }
 
  private:
+  struct Exports {
+    std::unordered_set<std::string> names;
+    std::map<std::string_view, std::vector<std::string>> relatives;  // by family
+  };
+  Exports& of(const std::string& file) {
+    constexpr std::size_t most = 4096;  // of a family
+    const auto [known, added] = files_.try_emplace(file);
+    if (!added) return known->second;
+    if (const auto table = binary::read_symbols(reader_.on_disk(file)))
+      for (const binary::Symbol& symbol : table->exports) {
+        if (wanted_.contains(symbol.name)) known->second.names.insert(symbol.name);
+        const auto family = families_.find(family_of(symbol.name));
+        if (family == families_.end()) continue;
+        std::vector<std::string>& relatives = known->second.relatives[*family];
+        if (relatives.size() < most) relatives.push_back(symbol.name);
+      }
+    return known->second;
+  }
+
   linker::Reader& reader_;
-  std::map<std::string, std::vector<std::string>> files_;
+  std::unordered_set<std::string_view> wanted_, families_;  // they refer to the symbols
+  std::map<std::string, Exports> files_;
 };
 
 // The wheels that have each written the file, as nvidia-nccl-cu12 and -cu13 write nvidia/nccl/lib: the one
@@ -124,9 +146,12 @@ const linker::Object* object_named(const linker::Closure& closure, const std::st
 
 void name_libraries(const ViewIndex& index, const linker::Closure& closure,
                     std::vector<linker::UndefinedSymbol>& symbols) {
-  ExportedNames names(index.reader);
+  std::vector<linker::UndefinedSymbol> asked = symbols;
+  std::erase_if(asked, [](const auto& symbol) { return is_of_program(symbol.name); });
+  ExportedNames names(index.reader, asked);
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> others;  // by importer and library
-  const auto others_of = [&](const std::string& importer, const linker::Object& library) {
+  const auto others_of = [&](const std::string& importer,
+                             const linker::Object& library) -> const std::vector<std::string>& {
     const auto [known, added] = others.try_emplace({importer, library.soname});
     if (added) known->second = files_of_name(index, importer, library.soname);
     return known->second;
@@ -134,13 +159,13 @@ void name_libraries(const ViewIndex& index, const linker::Closure& closure,
   for (linker::UndefinedSymbol& symbol : symbols) {
     const linker::Object* importer = closure.find(symbol.required_by);
     if (!symbol.library.empty() || symbol.other_version || importer == nullptr || importer->info == nullptr ||
-        !linker::offered_by_program(symbol.name).empty())
+        is_of_program(symbol.name))
       continue;
     std::size_t nearest = 0;
     for (const std::string& name : importer->info->needed) {
       const linker::Object* library = object_named(closure, name);
       if (library == nullptr || library->soname.empty()) continue;
-      const auto files = others_of(importer->path, *library);
+      const std::vector<std::string>& files = others_of(importer->path, *library);
       const bool certain = dropped(symbol.name, name) != nullptr ||
                            std::any_of(files.begin(), files.end(), [&](const std::string& file) {
                              return !same_file(file, library->path) && names.has(file, symbol.name);

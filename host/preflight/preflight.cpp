@@ -213,7 +213,7 @@ class Check {
   void check_symbols(const Closure& closure) {
     auto findings = linker::undefined_symbols(closure, reader_, spec_.view);
     auto &undefined = findings.undefined, &doubtful = findings.doubtful;
-    name_libraries(index_, closure, undefined);
+    if (spec_.versioned_symbols) name_libraries(index_, closure, undefined);
     // The program that opens the file may offer the others.
     if (!spec_.symbols) {
       doubtful.clear();
@@ -292,6 +292,7 @@ Report inspect_foreign(const std::filesystem::path& file, bool symbols, const bi
 // some 10 ms for a large engine.
 void note_undefined_symbols(Spec spec, Report& report) {
   spec.symbols = true;
+  spec.versioned_symbols = false;  // no library was found that should offer them
   const Report with_symbols = check(spec);
   std::set<std::string> symbols;
   if (with_symbols.verdict == Verdict::fails)

@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* packages = "env/lib/python3.11/site-packages/";
 
@@ -64,7 +65,7 @@ TEST_F(MissingLibrary, L01TheActiveCondaEnvironmentIsLookedThrough) {
   EXPECT_EQ(judged(file).diagnoses.front().value("elsewhere"), "");
   platform_.conda = platform::Fact<platform::Conda>::known({workshop_.path("conda").native(), "base"}, "");
   EXPECT_EQ(judged(file).diagnoses.front().value("elsewhere"), library.native());
-  // What the variable has already stays in it.
+  // The remedy keeps what the variable has already.
   const std::string before = workshop_.folder().native();
   EXPECT_EQ(judged(file, before).diagnoses.front().value("library_path"),
             workshop_.path("conda/lib").native() + ":$LD_LIBRARY_PATH");
@@ -96,6 +97,22 @@ TEST_F(MissingLibrary, L01AnotherReleaseThereCannotStandIn) {
   EXPECT_EQ(found.value("elsewhere"), "");
   EXPECT_THAT(found.values("other_release"), ElementsAre(newer.native()));
   EXPECT_THAT(explain::describe(found), HasSubstr("cannot stand in"));
+}
+
+// Packages of Debian and Fedora are no help on NixOS.
+TEST_F(MissingLibrary, L01OnNixOsTheStoreIsNamed) {
+  const auto file = workshop_.library(
+      "libuser.so", "int use(void){return 1;}",
+      "-Wl,--no-as-needed " + faults::quoted(part("linked/libhwloc.so.99", "libhwloc.so.99")));
+  const auto remedies = [&](const char* id) {
+    platform_.distribution =
+        platform::Fact<platform::Distribution>::known({id, id, "24.05"}, "/etc/os-release");
+    return explain::describe(judged(file).diagnoses.front());
+  };
+  EXPECT_THAT(remedies("debian"), HasSubstr("into a folder that the loader searches"));
+  EXPECT_THAT(remedies("debian"), Not(HasSubstr("/nix/store")));
+  EXPECT_THAT(remedies("nixos"), HasSubstr("/nix/store that has libhwloc.so.99"));
+  EXPECT_THAT(remedies("nixos"), Not(HasSubstr("into a folder that the loader searches")));
 }
 
 }  // namespace

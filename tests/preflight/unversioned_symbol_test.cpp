@@ -63,9 +63,9 @@ TEST_F(UnversionedSymbol, L12AnotherFileOfThatNameOffersIt) {
 // nvidia-nccl-cu12 and nvidia-nccl-cu13 write the same file.
 TEST_F(UnversionedSymbol, L12NamesBothPackagesThatWroteTheFile) {
   const auto library =
-      part("env/nvidia/part/lib/libpart.so.2", "libpart.so.2", "part", 9, "int partAdded(void){return 1;}");
+      part("env/nvidia/part/lib/libpart.so.2", "libpart.so.2", "partDo", 9, "int partAdded(void){return 1;}");
   const auto file = user(calls_added, library, "$ORIGIN/env/nvidia/part/lib");
-  part("env/nvidia/part/lib/libpart.so.2", "libpart.so.2", "part", 9);
+  part("env/nvidia/part/lib/libpart.so.2", "libpart.so.2", "partDo", 9);
   const auto packages = [&] { return judged(file).diagnoses.front().values("installed_by"); };
   workshop_.file("env/nvidia_part_cu12-2.29.3.dist-info/METADATA", "x");
   workshop_.file("env/nvidia_parts_cu12-2.29.3.dist-info/METADATA", "x");
@@ -81,7 +81,7 @@ TEST_F(UnversionedSymbol, L12IsUnsureWhenOnlyTheNamesBeginTheSame) {
     const char *family, *symbol;
   };
   for (const Case& one :
-       {Case{"part", "partAdded"}, Case{"pa_", "pa_added"}, Case{"__partCreate", "__partAdded"},
+       {Case{"partDo", "partAdded"}, Case{"pa_", "pa_added"}, Case{"__partCreate", "__partAdded"},
         Case{"_ZN4part4made", "_ZN4part5addedEv"}, Case{"_ZNK4part4made", "_ZNK4part5addedEv"}}) {
     const std::string soname = "libpart" + std::string(one.symbol) + ".so.2";
     const auto library = part("new/" + soname, soname, one.family, 9);
@@ -99,7 +99,7 @@ TEST_F(UnversionedSymbol, L12IsUnsureWhenOnlyTheNamesBeginTheSame) {
 
 // Functions of the program that opens the file, and of libraries that it does not need by name.
 TEST_F(UnversionedSymbol, OtherNamesStayANote) {
-  const auto library = part("new/libpart.so.2", "libpart.so.2", "part", 7);
+  const auto library = part("new/libpart.so.2", "libpart.so.2", "partDo", 7);
   for (const char* name : {"partAdded", "hostAdded", "log", "PyObject_Call"}) {
     const std::string call = std::string("int ") + name + "(void);int use(void){return " + name + "();}";
     const Report report = judged(user(call, library));

@@ -52,8 +52,12 @@ inline constexpr std::string_view installed_twice =
 inline constexpr Lines provide_library = {
     {restore_link, "start the program with LD_LIBRARY_PATH={library_path}",
      "as root: write {ldconfig} into a file in /etc/ld.so.conf.d, and run ldconfig",
-     "{!tried}{!unlinked}install {provided_by...}",
-     "{!tried}put {library...} into a folder that the loader searches, or use a build that includes it",
+     "{distribution=nixos}start the program with LD_LIBRARY_PATH set to the lib folder of the package in "
+     "/nix/store that "
+     "has {library...}; for programs that Nix did not build, add the package to programs.nix-ld.libraries",
+     "{!tried}{!unlinked}{!distribution}install {provided_by...}",
+     "{!tried}{!distribution}put {library...} into a folder that the loader searches, or use a build that "
+     "includes it",
      needed_by_name, "{?tried}{!current_folder}put {tried|name} there, or use a build that includes it",
      "{!library}engine-info --inspect FILE lists every missing library and the file that needs it"}};
 
