@@ -62,8 +62,8 @@ bool is_of_program(std::string_view name) {
           std::isupper(static_cast<unsigned char>(name[2])) != 0);
 }
 
-// What files export of the missing symbols and of their families. Each file is read once: an engine exports a
-// million names.
+// The exports of files that are missing symbols or of their families. Each file is read once: an engine
+// exports a million names.
 class ExportedNames {
  public:
   ExportedNames(linker::Reader& reader, const std::vector<linker::UndefinedSymbol>& symbols)
