@@ -45,6 +45,9 @@ left_out=(
   "base_tests ChildProcess.AProgramThatCannotBeStartedIsP20: the emulator does not report to a parent that exec failed"
   "platform_tests Driver.AMissingQueryProgramIsReported: the emulator does not report to a parent that exec failed"
   "base_tests Files.AFolderOfSomeoneElseIsF16: the namespace has one user only"
+  "base_tests Ownership.F22AnotherUsersFileIsNotSafe: the namespace has one user only"
+  "base_tests SystemProgram.SkipsFoldersAndFilesOfAnotherUser: the namespace has one user only"
+  "base_tests Each/ProgramsWithMoreRights.*: the namespace has one user only"
   "preflight_tests Content.AClosedFileIsL25AndNamesTheClosedPath: the namespace has one user only"
 )
 if $quick; then

@@ -82,11 +82,17 @@ bool is_recorded_so(const cache::Installed& installed, const manifest::Build& bu
 Result<void> check_plugin(const manifest::Build& build, const std::filesystem::path& view) {
   std::error_code error;
   if (std::filesystem::is_regular_file(view / path_of(build.plugin_path), error)) return {};
-  return fail(diagnose("EH-F01")
-                  .with("build", build.id)
-                  .with("file", path_text(view / path_of(build.plugin_path)))
-                  .with("component", build.plugin_component)
-                  .with("problem", "the plugin's archive does not hold it"));
+  Diagnosis missing = diagnose("EH-F01");
+  missing.with("build", build.id)
+      .with("file", path_text(view / path_of(build.plugin_path)))
+      .with("component", build.plugin_component)
+      .with("plugin", build.plugin_path, "manifest")
+      .with("as_published", "yes");
+  // The archive may have one folder around all files.
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(view, error))
+    if (entry.path().filename() == path_of(build.plugin_path).filename())
+      missing.with("found_at", generic_text(entry.path().lexically_relative(view)), "the build's files");
+  return fail(std::move(missing));
 }
 
 // The record of installed files with the manifest as it is now. A manifest that was read from the record

@@ -11,6 +11,7 @@
 #include "host/acquire/selected_ranges.hpp"
 #include "host/acquire/unpack.hpp"
 #include "host/transfer/download.hpp"
+#include "host/transfer/server_message.hpp"
 
 namespace enginehost::acquire {
 namespace {
@@ -186,6 +187,7 @@ class ArtifactInstaller {
         .with("actual_sha256", actual);
     if (title) diagnosis.with("title", *title, "the first bytes");
     diagnosis.with("actual", std::to_string(file.held()));
+    if (!title) transfer::add_what_came(diagnosis, file.head(4096), file.held());
     return diagnosis;
   }
 

@@ -179,17 +179,25 @@ void report_visible_devices(const Cuda& cuda, Diagnosis& diagnosis) {
     diagnosis.with("devices", std::to_string(cuda.devices.value().size()), cuda.devices.source());
 }
 
+// The driver query met the same before the engine did, and knows its cause.
+bool follows_from_the_driver(std::string_view code) {
+  return code == "EH-G07" || code == "EH-G09" || code == "EH-G10" || code == "EH-G13" || code == "EH-G14";
+}
+
 }  // namespace
 
 void add_gpu_facts(const platform::Platform& platform, const cache::Installed& installed,
                    Diagnosis& diagnosis) {
   if (diagnosis.code == "EH-G03")
     report_driver(platform, installed, diagnosis);
-  else if (diagnosis.code == "EH-G07" && hides_driver(platform::driver_library_state(platform)))
+  else if (follows_from_the_driver(diagnosis.code) && hides_driver(platform::driver_library_state(platform)))
     report_no_driver(platform, installed, diagnosis);
   else if (diagnosis.code.starts_with("EH-G"))
     platform::add_driver_facts(platform, diagnosis);
-  if (diagnosis.code == "EH-G07") report_visible_devices(platform.cuda, diagnosis);
+  if (diagnosis.code == "EH-G07") {
+    report_visible_devices(platform.cuda, diagnosis);
+    platform::add_device_facts(platform, diagnosis);
+  }
   if (diagnosis.code == "EH-G09") report_versions(platform.cuda, diagnosis);
 }
 

@@ -198,6 +198,13 @@ Json json_of(const cache::Problem& problem) {
       .set("diagnosis", explain::to_json(problem.diagnosis));
 }
 
+// A copy of a cache, or of an image's layers, may have lost the permissions.
+bool of_modes_alone(const Verified& verified) {
+  return std::ranges::all_of(verified.problems, [](const cache::Problem& problem) {
+    return problem.kind == cache::Problem::Kind::wrong_mode;
+  });
+}
+
 Json report(const Verification& all, const std::string& id, const Verified& verified) {
   Json found = Json::array(), repaired = Json::array(), failures = Json::array();
   for (const cache::Problem& problem : verified.problems) {
@@ -216,9 +223,10 @@ Json report(const Verification& all, const std::string& id, const Verified& veri
   for (const Diagnosis& failure : verified.not_fetched) failures.push(explain::to_json(failure));
   if (!all.json) {
     const char* verdict =
-        verified.problems.empty() ? (all.flags.deep ? "every byte is right" : sizes_are_right)
-        : verified.fully_repaired ? (verified.refetched ? "repaired by fetching it again" : "repaired")
-                                  : "damaged";
+        verified.problems.empty()  ? (all.flags.deep ? "every byte is right" : sizes_are_right)
+        : verified.fully_repaired  ? (verified.refetched ? "repaired by fetching it again" : "repaired")
+        : of_modes_alone(verified) ? "whole, but with other permissions than it was installed with"
+                                   : "damaged";
     say("%s  %s\n", id.c_str(), verdict);
     if (!verified.sound() && all.flags.repair && !verified.layer.empty())
       say("%s  not repaired: it lies in the layer %s, which is only read here\n", id.c_str(),

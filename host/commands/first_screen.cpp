@@ -122,6 +122,9 @@ std::string other_gpu(const platform::Platform& machine) {
            (machine.rocm.value().version.empty() ? "no ROCm installation"
                                                  : "ROCm " + machine.rocm.value().version);
   if (machine.os.is_known() && machine.os.value() == "macos") return "no GPU with Metal";
+  if (const std::string cards = platform::amd_cards(machine);
+      !cards.empty() && cuda.hardware.is_absent() && machine.os.value() == "linux")
+    return with_code("no GPU: " + cards + ", which the kernel does not offer to ROCm", "EH-S16");
   const std::string library =
       machine.os.is_known() && machine.os.value() == "windows" ? "nvcuda.dll" : "libcuda.so.1";
   const Diagnosis no_driver = platform::why_no_driver(machine);
@@ -134,6 +137,9 @@ std::string other_gpu(const platform::Platform& machine) {
     return with_code("no GPU: NVIDIA device " + cuda.hardware.value() + ", but no driver", "EH-G01");
   if (cuda.driver.is_absent() && cuda.hardware.is_absent())
     return with_code("no GPU: no NVIDIA device and no driver", "EH-G01");
+  if (const std::string_view code = platform::class_of_init(machine); !code.empty())
+    return with_code((code == "EH-G22" ? "GPU unknown: " : "no GPU now: ") + cuda.devices.why(),
+                     std::string(code));
   if (cuda.devices.is_unknown()) return "GPU unknown: " + cuda.devices.why();
   if (cuda.driver.is_known()) return with_code("no GPU: " + driver_text(cuda) + " lists no device", "EH-G07");
   return with_code("no GPU: no NVIDIA driver", "EH-G01");

@@ -29,9 +29,10 @@ bool is_left_out(std::string_view key) {
   return is_one_of(key, "library", "needed_by", "chain", "searched", "os_said", "errno", "provided_by",
                    "build", "mended", "from_environment", "last_words", "stage", "place", "named_by",
                    "remedy", "engine", "option_set_by", "closed", "as_published", "outside",
-                   "command_instead", "nul", "skipped", "installed_from", "no_gpu", "first_code",
+                   "command_instead", "nul", "skipped", "installed_from", "no_gpu", "windows", "first_code",
                    "of_other_versions", "of_other_flavors", "demanded_by", "for_other_devices",
-                   "device_set_by", "to_be_named", "resource", "group_refusals");
+                   "device_set_by", "to_be_named", "resource", "group_refusals", "tls_peer", "pod",
+                   "own_libraries", "compat", "init");
 }
 
 struct Row {

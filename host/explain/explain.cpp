@@ -70,14 +70,17 @@ bool says_unreadable(const Entry& entry) {
 // A missing or old driver can often be installed. The remedy for it then comes before remedies that change
 // the request.
 void add_advice_for_the_nearest(Diagnosis& diagnosis) {
-  constexpr std::string_view to_be_had[] = {"EH-G01", "EH-G02", "EH-G03", "EH-G07",
-                                            "EH-G09", "EH-G15", "EH-G19", "EH-G20"};
+  constexpr std::string_view to_be_had[] = {"EH-G01", "EH-G02", "EH-G03", "EH-G07", "EH-G09", "EH-G10",
+                                            "EH-G13", "EH-G15", "EH-G19", "EH-G20", "EH-G21"};
   const std::string_view code = diagnosis.value("first_code");
-  // Variables decide what ROCm offers.
+  // Variables decide what ROCm offers, and a hypervisor what a processor has.
   const bool of_variable =
-      code == "EH-S16" && !(diagnosis.value("variable").empty() && diagnosis.value("close_version").empty());
+      code == "EH-S16" && !(diagnosis.value("variable").empty() && diagnosis.value("close_version").empty() &&
+                            diagnosis.value("not_offered").empty());
+  const bool of_hypervisor = code == "EH-L27" && !diagnosis.value("virtual_machine").empty();
   if (diagnosis.code != "EH-S01" ||
-      (!of_variable && std::find(std::begin(to_be_had), std::end(to_be_had), code) == std::end(to_be_had)))
+      (!of_variable && !of_hypervisor &&
+       std::find(std::begin(to_be_had), std::end(to_be_had), code) == std::end(to_be_had)))
     return;
   Diagnosis lacking = diagnose(std::string(code));
   lacking.evidence = diagnosis.evidence;

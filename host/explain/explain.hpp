@@ -47,7 +47,7 @@ std::string_view name_of(Proof proof);
 
 // A list of templates; the first empty one ends it.
 struct Lines {
-  std::string_view line[14]{};
+  std::string_view line[16]{};
   const std::string_view* begin() const { return line; }
   const std::string_view* end() const {
     const std::string_view* last = line;

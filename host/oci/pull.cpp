@@ -1,6 +1,7 @@
 #include "host/oci/pull.hpp"
 
 #include <algorithm>
+#include <ctime>
 
 #include "base/sha256.hpp"
 #include "base/text.hpp"
@@ -19,6 +20,9 @@ Diagnosis not_there(const Reference& reference, const RegistryAnswer& answer) {
   diagnosis.with("reference", reference.text()).with("registry", reference.host).with("url", answer.url);
   diagnosis.with("status", std::to_string(answer.status)).with("host", transfer::host_of(answer.url));
   if (answer.is_transient) diagnosis.with("temporary", "yes");
+  if (answer.is_transient && answer.retry_after)
+    diagnosis.with("retry_after", text_of_time(std::time(nullptr) + answer.retry_after->count()),
+                   "Retry-After of the answer");
   if (!answer.said.empty()) diagnosis.with(is_missing ? "registry_said" : "server_said", answer.said);
   return diagnosis;
 }

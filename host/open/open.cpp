@@ -301,7 +301,12 @@ bool ends_the_search(const Diagnosis& failure) {
 }
 
 bool fetches_no_more(const Diagnosis& failure) {
-  return failure.code == "EH-F15" || explain::exceeds_memory_limit(failure);
+  constexpr std::string_view shortages[] = {"EH-F15", "EH-L23", "EH-L26", "EH-W11"};
+  if (std::ranges::find(shortages, failure.code) == std::end(shortages)) return false;
+  // A library that no process could map is its build's fault, and one sector of a disk is not the whole disk.
+  if (failure.code == "EH-L23") return explain::category(failure) == history::Category::transient;
+  return failure.code != "EH-L26" || failure.value("os_said").starts_with("Too many open files") ||
+         failure.value("errno") == "EMFILE";
 }
 
 int Outcome::exit_status() const {

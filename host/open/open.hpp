@@ -59,7 +59,7 @@ struct Outcome {
 // that nobody accepted does not end the search, because the next build may not need it.
 bool ends_the_search(const Diagnosis& failure);
 // Returns true if no further candidate may be fetched, only an installed one tried: the disk is full, has no
-// inodes left or a quota is used up, or the process may not have the memory.
+// inodes left or a quota is used up, or the process or the machine has no more memory or descriptors.
 bool fetches_no_more(const Diagnosis& failure);
 
 // Opens the best candidate. Never throws. Blocks while it downloads and probes; the context's cancel token

@@ -57,6 +57,12 @@ class Wording {
     return {(value.version.empty() ? "" : value.version + " in ") + value.path +
             (value.note.empty() ? "" : ", " + value.note)};
   }
+  Lines of(const KernelModule& value) const {
+    Lines parts{"not loaded: " + (value.file.empty() ? "no file for this kernel" : value.file)};
+    if (!value.gpu_is_of.empty()) parts.push_back(value.gpu_is_of + " has the GPU");
+    if (value.secure_boot) parts.emplace_back("Secure Boot is on");
+    return {join(parts, ", ")};
+  }
   Lines of(const Rocm& value) const {
     return {(value.version.empty() ? "no installation" : value.version) +
             (value.gfx.empty() ? "" : ", devices: " + join(value.gfx, ", "))};

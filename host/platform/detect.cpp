@@ -60,6 +60,17 @@ Fact<Conda> detect_conda() {
                             "CONDA_PREFIX");
 }
 
+// The variable that each scheduler sets in a job. Sources: sbatch(1), "OUTPUT ENVIRONMENT VARIABLES";
+// qsub(1B) of PBS; IBM Spectrum LSF, "Environment variables set for job execution".
+Fact<std::string> detect_job() {
+  static constexpr std::pair<const char*, const char*> marks[] = {
+      {"SLURM_JOB_ID", "slurm"}, {"PBS_JOBID", "pbs"}, {"LSB_JOBID", "lsf"}};
+  for (const auto& [variable, scheduler] : marks)
+    if (!environment_variable(variable).value_or("").empty())
+      return Fact<std::string>::known(scheduler, variable);
+  return Fact<std::string>::absent("SLURM_JOB_ID, PBS_JOBID, LSB_JOBID");
+}
+
 bool is_loader_variable(std::string_view name) {
   static constexpr std::string_view prefixes[] = {"LD_",  "CUDA_", "NVIDIA_", "NCCL_",
                                                   "HIP_", "ROCR_", "HSA_"};
@@ -101,11 +112,13 @@ Platform detect(const DetectRequest& request) {
   platform.container = Fact<std::string>::absent("not Linux");
   platform.wsl = Fact<std::string>::absent("not Linux");
   platform.rocm = Fact<Rocm>::absent("not Linux");
+  platform.nvidia_module = Fact<KernelModule>::absent("not Linux");
   platform.metal = Fact<Metal>::absent("not macOS");
   platform.vcruntime = Fact<std::string>::absent("not Windows");
   detect_own_facts(platform, root, libraries);
   platform.cuda = detect_cuda(root, libraries, platform.wsl, request);
   platform.conda = detect_conda();
+  platform.job = detect_job();
   platform.loader_environment = detect_loader_environment();
   return platform;
 }

@@ -225,7 +225,7 @@ std::string why_no_answer(const ChildOutcome& outcome, std::chrono::milliseconds
     const auto count = deadline.count();
     const std::string time =
         count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
-    return "the driver did not answer in " + time +
+    return std::string(driver_is_silent) + time +
            (outcome.survived_kill ? " and its process cannot be ended" : "");
   }
   if (outcome.exception != 0) {

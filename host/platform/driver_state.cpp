@@ -19,10 +19,58 @@ bool hides_windows(const Platform& platform) {
          library.path.find("/compat/") == std::string::npos && !platform.cuda.devices.is_known();
 }
 
+// The results of cuInit in a process that did nothing else before (cuda.h, CUresult). 3 is no sign of fork()
+// there.
+struct InitClass {
+  std::string_view result, code;
+};
+constexpr InitClass init_classes[] = {
+    {"2", "EH-G12"},   {"3", "EH-G13"},   {"46", "EH-G12"},  {"304", "EH-G13"}, {"802", "EH-G11"},
+    {"803", "EH-G09"}, {"804", "EH-G10"}, {"805", "EH-G12"}, {"806", "EH-G12"}, {"807", "EH-G12"},
+    {"808", "EH-G12"}, {"809", "EH-G12"}, {"999", "EH-G13"}};
+
+bool passes_by_itself(std::string_view code) {
+  return code == "EH-G11" || code == "EH-G12" || code == "EH-G22";
+}
+
+bool is_of_compat(const Platform& platform) {
+  return platform.cuda.library.value().path.find("/compat/") != std::string::npos;
+}
+
+// No file shows the kernel's module, and cuInit fails or was not asked. On a Jetson no file would. Where
+// files of the kernel are hidden, only cuInit counts.
+bool has_no_module(const Platform& platform) {
+  const Cuda& cuda = platform.cuda;
+  const bool fails = cuda.init.is_known() ? cuda.init.value() != "0" : platform.nvidia_module.is_known();
+  return platform.os.value() == "linux" && fails && cuda.driver.is_absent() && !platform.wsl.is_known() &&
+         !cuda.hardware.value().starts_with("tegra");
+}
+
 std::string folder_of(const std::string& path) { return path.substr(0, path.find_last_of("/\\")); }
 
 std::string library_name(const Platform& platform) {
   return platform.os.value() == "windows" ? "nvcuda.dll" : "libcuda.so.1";
+}
+
+void add_init(const Platform& platform, DriverLibrary state, Diagnosis& diagnosis) {
+  const Fact<Installed>& library = platform.cuda.library;
+  const std::string& path = library.value().path;
+  if (state == DriverLibrary::refused) diagnosis.code = class_of_init(platform);
+  if (state == DriverLibrary::no_module && !platform.cuda.hardware.is_absent()) diagnosis.code = "EH-G21";
+  if (diagnosis.code == "EH-G01") return;  // nothing that the module could be for
+  diagnosis.with("path", path, library.source());
+  if (is_of_compat(platform)) diagnosis.with("compat", folder_of(path), library.source());
+  if (diagnosis.code == "EH-G13")
+    diagnosis.with("message", platform.cuda.devices.why(), "cuInit").with("init", platform.cuda.init.value());
+  if (diagnosis.code != "EH-G21" || !platform.nvidia_module.is_known()) return;
+  const KernelModule& module = platform.nvidia_module.value();
+  const std::string& source = platform.nvidia_module.source();
+  if (module.file.empty())
+    diagnosis.with("no_module_for", platform.kernel.value(), source);
+  else
+    diagnosis.with("module", module.file, source);
+  if (!module.gpu_is_of.empty()) diagnosis.with("gpu_is_of", module.gpu_is_of, "/sys/bus/pci/devices");
+  if (module.secure_boot) diagnosis.with("secure_boot", "on", "/sys/firmware/efi/efivars");
 }
 
 }  // namespace
@@ -37,7 +85,21 @@ DriverLibrary driver_library_state(const Platform& platform) {
     const bool differs = !version.empty() && cuda.driver.is_known() && cuda.driver.value() != version;
     return differs ? DriverLibrary::other_version : DriverLibrary::not_searched;
   }
-  return hides_windows(platform) ? DriverLibrary::linux_in_wsl : DriverLibrary::found;
+  if (hides_windows(platform)) return DriverLibrary::linux_in_wsl;
+  if (has_no_module(platform)) return DriverLibrary::no_module;
+  const std::string_view code = class_of_init(platform);
+  return code.empty() || passes_by_itself(code) ? DriverLibrary::found : DriverLibrary::refused;
+}
+
+std::string_view class_of_init(const Platform& platform) {
+  const Cuda& cuda = platform.cuda;
+  if (cuda.init.is_unknown() && cuda.init.why().starts_with(driver_is_silent)) return "EH-G22";
+  const auto row = std::ranges::find(init_classes, cuda.init.value(), &InitClass::result);
+  if (!cuda.init.is_known() || row == std::end(init_classes)) return {};
+  // A library that is newer than the module is taken for a forward-compatibility library, wherever it lies.
+  const std::string& version = cuda.library.value().version;
+  const bool differs = cuda.driver.is_known() && !version.empty() && version != cuda.driver.value();
+  return row->code == "EH-G10" && differs && !is_of_compat(platform) ? "EH-G09" : row->code;
 }
 
 bool hides_driver(DriverLibrary state) {
@@ -52,6 +114,8 @@ Diagnosis why_no_driver(const Platform& platform) {
   if (state == DriverLibrary::empty) {
     diagnosis.code = "EH-G19";
     diagnosis.with("file", path, library.source());
+  } else if (state == DriverLibrary::no_module || state == DriverLibrary::refused) {
+    add_init(platform, state, diagnosis);
   } else if (hides_driver(state)) {
     diagnosis.code = state == DriverLibrary::stub           ? "EH-G02"
                      : state == DriverLibrary::not_searched ? "EH-G15"
@@ -93,6 +157,12 @@ std::string obstacle_text(const Platform& platform) {
     case DriverLibrary::linux_in_wsl:
       return "a Linux driver inside WSL (" + library.path + ", version " + library.version +
              ") instead of the driver of Windows";
+    case DriverLibrary::no_module:
+      return platform.cuda.hardware.is_absent()
+                 ? "no NVIDIA device"
+                 : library.path + ", but NVIDIA's module is not loaded into the kernel";
+    case DriverLibrary::refused:
+      return platform.cuda.devices.why();
   }
   return {};
 }
@@ -105,7 +175,10 @@ void add_driver_facts(const Platform& platform, Diagnosis& diagnosis) {
   const std::string& container = platform.container.value();
   const bool is_sandbox = container == "flatpak" || container == "snap";
   add(is_sandbox ? "sandbox" : "container", platform.container);
+  if (container == "kubernetes") add("pod", platform.container);
+  if (container == "lxc" || container == "systemd-nspawn") add("own_libraries", platform.container);
   add("wsl", platform.wsl);
+  if (platform.os.value() == "windows") diagnosis.with("windows", "yes", platform.os.source());
   add(cuda.hardware.value().starts_with("tegra") ? "jetson" : "pci_device", cuda.hardware);
   if (cuda.hardware.is_absent()) diagnosis.with("no_gpu", "none found", cuda.hardware.source());
   add("driver", cuda.driver);
@@ -120,6 +193,21 @@ void add_driver_facts(const Platform& platform, Diagnosis& diagnosis) {
       wanted != nullptr && platform.container.is_known() &&
       (wanted->empty() || *wanted == "void" || *wanted == "none"))
     diagnosis.with("nvidia_visible_devices", wanted->empty() ? "\"\"" : *wanted, "NVIDIA_VISIBLE_DEVICES");
+}
+
+void add_device_facts(const Platform& platform, Diagnosis& diagnosis) {
+  const Cuda& cuda = platform.cuda;
+  const std::string& list = cuda.visible_devices.value();
+  // Slurm gives this value to a job that did not ask for a GPU.
+  const bool is_given_none = list.empty() || list == "NoDevFiles";
+  if (is_given_none && platform.job.is_known())
+    diagnosis.with("job", platform.job.value(), platform.job.source());
+  if (cuda.visible_devices.is_known() || cuda.init.value() != "100") return;
+  if (platform.os.value() == "linux" && cuda.devices.is_absent() && cuda.driver.is_known() &&
+      cuda.hardware.is_known())
+    diagnosis.with("unused_gpu", cuda.hardware.value(), cuda.hardware.source());
+  for (const CudaDevice& device : cuda.devices.value())
+    diagnosis.with("hidden_gpu", device.name, cuda.devices.source());
 }
 
 const std::string* variable_of(const Platform& platform, std::string_view name) {

@@ -28,6 +28,8 @@ void add_environment(KeyText& text, Reach reach) {
         (reach == Reach::everything &&
          (is_thread_variable(name) || std::ranges::find(reported, name) != std::end(reported))))
       text.add(name, value);
+  // The number of the job differs each time.
+  if (reach == Reach::everything) text.add("job", detect_job().value());
 }
 
 std::string key_text(const Root& root, Reach reach) {

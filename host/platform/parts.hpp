@@ -78,12 +78,14 @@ Fact<Libstdcxx> detect_libstdcxx(const Root& root, const LibrarySearch& librarie
 Fact<std::string> detect_container(const Root& root);
 Fact<std::string> detect_wsl(const Fact<std::string>& kernel);
 Fact<Rocm> detect_rocm(const Root& root);
+Fact<KernelModule> detect_nvidia_module(const Root& root, const Fact<std::string>& kernel);
 Fact<std::string> detect_other_gpus(const Root& root, const Fact<std::string>& wsl);
 Fact<Metal> detect_metal();
 Fact<std::string> detect_vcruntime(const Root& root);
 void detect_own_facts(Platform& platform, const Root& root, const LibrarySearch& libraries);
 
 Fact<Conda> detect_conda();
+Fact<std::string> detect_job();
 Fact<Variables> detect_loader_environment();
 
 // Returns true for LD_*, CUDA_*, NVIDIA_* and the like, which change what a loader or a GPU runtime finds.
@@ -207,6 +209,9 @@ std::string cudnn_header_folder(const std::string& library);
 
 // Graphics and compute devices on the PCI bus of Linux.
 inline constexpr const char* pci_folder = "/sys/bus/pci/devices";
+
+// "0x030000" display, "0x030200" 3D, "0x120000" accelerator
+bool is_graphics_class(std::string_view text);
 
 // Returns the vendor's devices, sorted: "10de:2684", "10de:20b2 x 2". `vendor`: four hexadecimal digits.
 // Empty also if there is no such folder.

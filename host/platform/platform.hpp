@@ -144,6 +144,16 @@ struct Cuda {
       std::pair{"hardware", &Cuda::hardware}, std::pair{"library", &Cuda::library},
       std::pair{"init", &Cuda::init});
 };
+// NVIDIA's module for the running kernel, while it is not loaded.
+struct KernelModule {
+  std::string file;       // empty: there is none for this kernel
+  std::string gpu_is_of;  // the driver that has the GPU instead: "nouveau", "vfio-pci"
+  bool secure_boot = false;
+  bool operator==(const KernelModule&) const = default;
+  static constexpr auto members = std::make_tuple(std::pair{"file", &KernelModule::file},
+                                                  std::pair{"gpu_is_of", &KernelModule::gpu_is_of},
+                                                  std::pair{"secure_boot", &KernelModule::secure_boot});
+};
 struct Rocm {
   std::string version;           // "6.2.0"; empty when only devices are known
   std::vector<std::string> gfx;  // "gfx1100", one per device
@@ -177,6 +187,7 @@ struct Platform {
   Fact<Memory> memory;
   Fact<Disk> disk;
   Cuda cuda;
+  Fact<KernelModule> nvidia_module;  // absent: it is loaded, or there is no NVIDIA GPU on the PCI bus
   Fact<Rocm> rocm;
   Fact<std::string> other_gpus;  // GPUs of AMD and Intel on the PCI bus: "AMD 1002:744c, Intel 8086:56a0"
   Fact<Metal> metal;
@@ -184,23 +195,25 @@ struct Platform {
   Fact<Conda> conda;
   Fact<std::string> container;         // "docker", "podman", "kubernetes", "flatpak", "snap", ...
   Fact<std::string> wsl;               // "2"
+  Fact<std::string> job;               // the scheduler that started this process: "slurm", "pbs", "lsf"
   Fact<Variables> loader_environment;  // LD_*, CUDA_*, NVIDIA_*, OMP_*, …, as far as they are set
   // System libraries that builds require, and the file that the loader would take; empty: no file. Only
   // requested names are listed: see look_for_libraries().
   Fact<Variables> libraries;
   bool operator==(const Platform&) const = default;
-  static constexpr auto members =
-      std::make_tuple(std::pair{"os", &Platform::os}, std::pair{"distribution", &Platform::distribution},
-                      std::pair{"arch", &Platform::arch}, std::pair{"kernel", &Platform::kernel},
-                      std::pair{"libc", &Platform::libc}, std::pair{"libstdcxx", &Platform::libstdcxx},
-                      std::pair{"cpu", &Platform::cpu}, std::pair{"page_size", &Platform::page_size},
-                      std::pair{"memory", &Platform::memory}, std::pair{"disk", &Platform::disk},
-                      std::pair{"cuda", &Platform::cuda}, std::pair{"rocm", &Platform::rocm},
-                      std::pair{"other_gpus", &Platform::other_gpus}, std::pair{"metal", &Platform::metal},
-                      std::pair{"vcruntime", &Platform::vcruntime}, std::pair{"conda", &Platform::conda},
-                      std::pair{"container", &Platform::container}, std::pair{"wsl", &Platform::wsl},
-                      std::pair{"loader_environment", &Platform::loader_environment},
-                      std::pair{"libraries", &Platform::libraries});
+  static constexpr auto members = std::make_tuple(
+      std::pair{"os", &Platform::os}, std::pair{"distribution", &Platform::distribution},
+      std::pair{"arch", &Platform::arch}, std::pair{"kernel", &Platform::kernel},
+      std::pair{"libc", &Platform::libc}, std::pair{"libstdcxx", &Platform::libstdcxx},
+      std::pair{"cpu", &Platform::cpu}, std::pair{"page_size", &Platform::page_size},
+      std::pair{"memory", &Platform::memory}, std::pair{"disk", &Platform::disk},
+      std::pair{"cuda", &Platform::cuda}, std::pair{"nvidia_module", &Platform::nvidia_module},
+      std::pair{"rocm", &Platform::rocm}, std::pair{"other_gpus", &Platform::other_gpus},
+      std::pair{"metal", &Platform::metal}, std::pair{"vcruntime", &Platform::vcruntime},
+      std::pair{"conda", &Platform::conda}, std::pair{"container", &Platform::container},
+      std::pair{"wsl", &Platform::wsl}, std::pair{"job", &Platform::job},
+      std::pair{"loader_environment", &Platform::loader_environment},
+      std::pair{"libraries", &Platform::libraries});
 };
 
 // Returns the "platform" object of the contract. Every member is {"value","source"}, {"absent":true,"source"}

@@ -112,4 +112,11 @@ RocmDevices rocm_devices(const Platform& platform) {
   return all;
 }
 
+std::string amd_cards(const Platform& platform) {
+  std::vector<std::string> cards;
+  for (const std::string& card : split(platform.other_gpus.value(), ','))
+    if (trim(card).starts_with("AMD ")) cards.emplace_back(trim(card));
+  return join(cards, ", ");
+}
+
 }  // namespace enginehost::platform

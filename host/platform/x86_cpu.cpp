@@ -49,6 +49,7 @@ constexpr Feature features[] = {
     {"avx", leaf1_ecx, 28, ymm},
     {"f16c", leaf1_ecx, 29, ymm},
     {"rdrand", leaf1_ecx, 30, nothing},
+    {"hypervisor", leaf1_ecx, 31, nothing},  // a virtual machine
     {"bmi1", leaf7_ebx, 3, nothing},
     {"avx2", leaf7_ebx, 5, ymm},
     {"bmi2", leaf7_ebx, 8, nothing},

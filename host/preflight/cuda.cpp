@@ -38,7 +38,7 @@ Diagnosis driver_missing(const Spec& spec, const linker::Missing& missing) {
   if (spec.platform != nullptr) diagnosis = platform::why_no_driver(*spec.platform);
   // The facts know of a file that this search does not meet: another file was asked about, or another
   // variable.
-  if (diagnosis.code == "EH-G02" || diagnosis.code == "EH-G19" || diagnosis.code == "EH-G20") {
+  if (diagnosis.code != "EH-G01" && diagnosis.code != "EH-G09" && diagnosis.code != "EH-G15") {
     diagnosis = diagnose("EH-G01");
     platform::add_driver_facts(*spec.platform, diagnosis);
   }
@@ -128,7 +128,9 @@ void judge_device_files(const Spec& spec, const linker::Closure& closure, const 
   if (spec.platform == nullptr) return;
   const linker::Object* library = closure.find(driver_library);
   if (library == nullptr || is_stub(spec, *library)) return;
-  if (platform::driver_library_state(*spec.platform) == platform::DriverLibrary::linux_in_wsl)
+  const platform::DriverLibrary state = platform::driver_library_state(*spec.platform);
+  if (state == platform::DriverLibrary::linux_in_wsl || state == platform::DriverLibrary::no_module ||
+      state == platform::DriverLibrary::refused)
     warnings.push_back(platform::why_no_driver(*spec.platform));
   if (spec.machine.recorded || !spec.platform->cuda.driver.is_known() || spec.platform->wsl.is_known())
     return;

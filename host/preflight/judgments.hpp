@@ -169,7 +169,8 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
 
 // EH-G08 when the closure has the driver's library and the kernel has its module, but the device file between
 // them is missing or not accessible (a container, a cgroup): path, os_said. The driver itself returns 100 or
-// 999 then. EH-G20 when a Linux package's library hides that of Windows in WSL.
+// 999 then. EH-G20 when a Linux package's library hides that of Windows in WSL. EH-G21, or the class of what
+// cuInit returned, when the library cannot work.
 void judge_device_files(const Spec& spec, const linker::Closure& closure, const linker::Reader& reader,
                         std::vector<Diagnosis>& warnings);
 // The same for AMD's runtime and /dev/kfd, if the kernel has that file.

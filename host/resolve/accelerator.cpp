@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/platform/driver_state.hpp"
 #include "host/resolve/checks.hpp"
 #include "host/resolve/describe.hpp"
 
@@ -22,6 +23,7 @@ std::string accelerator_for(std::string_view device, const platform::Platform& m
     return cuda.devices.value().front().name;
   if (device == "cuda" && cuda.hardware.is_known()) return "NVIDIA hardware (" + cuda.hardware.value() + ")";
   if (device == "rocm" && !machine.rocm.value().gfx.empty()) return "AMD " + machine.rocm.value().gfx.front();
+  if (device == "rocm") return platform::amd_cards(machine);
   if (device == "mps" && machine.metal.is_known()) return machine.metal.value().device;
   return {};
 }
@@ -46,10 +48,9 @@ std::string accelerators_of(const platform::Platform& machine) {
   for (const char* device : {"cuda", "rocm", "mps"})
     if (std::string one = accelerator_for(device, machine); !one.empty()) found.push_back(std::move(one));
   if (machine.other_gpus.is_known()) {
-    // A card that ROCm's driver lists is on the bus too.
-    const bool has_rocm = !machine.rocm.value().gfx.empty();
+    // AMD's cards are named already.
     for (const std::string& card : split(machine.other_gpus.value(), ','))
-      if (const std::string name(trim(card)); !has_rocm || !name.starts_with("AMD ")) found.push_back(name);
+      if (const std::string name(trim(card)); !name.starts_with("AMD ")) found.push_back(name);
   }
   return join(found, ", ");
 }

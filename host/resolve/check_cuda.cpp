@@ -84,6 +84,8 @@ void note_no_driver(const std::string& requirement, const Machine& machine, Chec
     observed = cuda.driver.is_known()
                    ? "driver " + cuda.driver.value() + ", but no " + std::string(why.value("library"))
                    : "no NVIDIA driver";
+  else if (platform::driver_library_state(machine.platform) == platform::DriverLibrary::refused)
+    observed = (cuda.driver.is_known() ? "driver " + cuda.driver.value() : "a driver") + ", but " + observed;
   Check& check = note(checks, Answer::no, why.code, reported(requirement, observed, source));
   check.evidence = std::move(why.evidence);
   check.evidence.push_back({"found", observed, source});
@@ -220,6 +222,10 @@ Check nothing_visible(const std::string& requirement, const Machine& machine) {
   check.evidence = {{"found", observed, check.source}};
   if (variable.is_known()) check.evidence.push_back({"visible_devices", variable.value(), variable.source()});
   if (hidden) check.evidence.push_back({"devices", std::to_string(count), cuda.devices.source()});
+  Diagnosis facts;
+  platform::add_driver_facts(machine.platform, facts);
+  platform::add_device_facts(machine.platform, facts);
+  std::move(facts.evidence.begin(), facts.evidence.end(), std::back_inserter(check.evidence));
   return check;
 }
 
@@ -247,7 +253,7 @@ Devices check_code(const CudaRequirement& required, CudaFit fit, const Machine& 
       (is_listed ? code_text(required) : "not listed");
   Devices served;
   if (devices.is_unknown()) {
-    note_unknown(checks, requirement, devices.why());
+    note_unknown(checks, requirement, devices.why()).code = platform::class_of_init(machine.platform);
     return served;
   }
   if (visible.devices.empty()) {

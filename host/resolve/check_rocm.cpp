@@ -67,6 +67,22 @@ void note_no_device(const std::string& requirement, const std::vector<std::strin
   check.evidence = std::move(evidence);
 }
 
+// The kernel's list of compute devices has no AMD GPU. WSL and Windows have no such list.
+void note_not_offered(const std::string& requirement, const platform::Platform& machine, Checks& checks) {
+  const auto& rocm = machine.rocm;
+  if (rocm.is_unknown() || machine.other_gpus.is_unknown() || machine.os.value() != "linux") {
+    note_unknown(checks, requirement, rocm.is_unknown() ? rocm.why() : "the devices are not known");
+    return;
+  }
+  const std::string cards = platform::amd_cards(machine);
+  const std::string observed = cards.empty() ? "none" : cards + ", which the kernel does not offer to ROCm";
+  Check& check =
+      note(checks, Answer::no, "EH-S16", reported(requirement, observed, machine.other_gpus.source()));
+  check.evidence = {{"found", cards.empty() ? "no AMD GPU" : observed, machine.other_gpus.source()},
+                    {"required", requirement, "manifest"}};
+  if (!cards.empty()) check.evidence.push_back({"not_offered", cards, machine.other_gpus.source()});
+}
+
 }  // namespace
 
 void check_rocm(const manifest::Requirements& requirements, const platform::Platform& machine,
@@ -77,10 +93,7 @@ void check_rocm(const manifest::Requirements& requirements, const platform::Plat
   note_version("ROCm", requirements.rocm->version, part_of(rocm, &platform::Rocm::version), "EH-S16", checks);
   if (wanted.empty() || rocm.is_absent()) return;
   const std::string requirement = "AMD GPU of " + join(wanted, " ");
-  if (rocm.value().gfx.empty()) {
-    note_unknown(checks, requirement, rocm.is_unknown() ? rocm.why() : "the devices are not known");
-    return;
-  }
+  if (rocm.value().gfx.empty()) return note_not_offered(requirement, machine, checks);
   const RocmDevices found = platform::rocm_devices(machine);
   if (!found.unknown.empty()) {
     note_unknown(checks, requirement, found.unknown);

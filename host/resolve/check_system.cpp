@@ -67,7 +67,10 @@ void check_processor(const Requirements& requirements, const Platform& machine, 
   std::string observed = cpu.value().level.empty() ? cpu.value().model : cpu.value().level;
   if (!missing.empty()) observed += (observed.empty() ? "without " : ", without ") + join(missing, " ");
   if (observed.empty()) observed = join(requirements.cpu, " ");
-  note(checks, missing.empty(), "EH-L27", compared(requirement, observed, cpu.source(), join(missing, " ")));
+  Check& check = note(checks, missing.empty(), "EH-L27",
+                      compared(requirement, observed, cpu.source(), join(missing, " ")));
+  if (!missing.empty() && has_feature(cpu.value(), "hypervisor"))
+    check.evidence.push_back({"virtual_machine", "yes", cpu.source()});
 }
 
 void check_memory(const Requirements& requirements, const Platform& machine, Checks& checks) {

@@ -41,6 +41,8 @@ std::string reason_of(const Check& check) {
   if (code == "EH-G15") return "the loader does not look in " + value_of(check, "folder");
   if (code == "EH-G19") return value_of(check, "file") + " is empty";
   if (code == "EH-G20") return "a Linux driver hides that of Windows";
+  if (code == "EH-G21") return "NVIDIA's kernel module is not loaded";
+  if (code == "EH-G10" || code == "EH-G13") return check.observed;
   if (code == "EH-G03") {
     const std::string least = value_of(check, "minimum_driver"), toolkit = value_of(check, "required");
     if (!least.empty()) return "needs driver " + least;

@@ -191,6 +191,15 @@ void choose_repositories(Settings& settings, SettingsMerge& merge, const Environ
     merge.record("repository", without_passwords(repository.location), repository.source);
 }
 
+// glibc replaces these in the name that dlopen() gets (elf/dl-load.c, _dl_dst_substitute).
+std::string_view replaced_by_loader([[maybe_unused]] std::string_view path) {
+#ifdef __GLIBC__
+  for (const std::string_view token : {"$ORIGIN", "$LIB", "$PLATFORM", "${ORIGIN}", "${LIB}", "${PLATFORM}"})
+    if (path.find(token) != std::string_view::npos) return token;
+#endif
+  return {};
+}
+
 void choose_cache(Settings& settings, SettingsMerge& merge, const Environment& environment, bool said) {
   if (said) {
     settings.cache_folder = path_of(plain_location(path_text(settings.cache_folder)));
@@ -208,9 +217,20 @@ void choose_cache(Settings& settings, SettingsMerge& merge, const Environment& e
   }
   // Refuses a path that is not UTF-8, because it becomes text in records, documents and loader messages,
   // where its bytes would change.
-  if (const std::string& text = path_text(settings.cache_folder); !is_utf8(text))
-    merge.refuse(unusable("variable", settings.find("cache")->source, "cache",
-                          "\"" + printable_line(text) + "\" is not UTF-8"));
+  const std::string& text = path_text(settings.cache_folder);
+  const auto refuse = [&](const std::string& problem) {
+    const std::string& source = settings.find("cache")->source;
+    Diagnosis diagnosis =
+        unusable("variable", source, "cache", "\"" + printable_line(text) + "\" " + problem);
+    // The home folder has that name; there is no variable to correct.
+    if (source == "default")
+      std::erase_if(diagnosis.evidence, [](const Evidence& fact) { return fact.what == "variable"; });
+    merge.refuse(std::move(diagnosis));
+  };
+  if (!is_utf8(text)) return refuse("is not UTF-8");
+  if (const std::string_view token = replaced_by_loader(text); !token.empty())
+    refuse("has " + std::string(token) +
+           " in it, which the system's loader replaces in the path of a library");
 }
 
 // Returns the usual cache if another one is used in its place. Otherwise empty.

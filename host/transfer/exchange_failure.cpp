@@ -167,6 +167,9 @@ ExchangeFailure refusal_of(const HttpAnswer& answer, std::string_view page, cons
   diagnosis.with("url", without_credentials(url)).with("status", std::to_string(answer.status));
   diagnosis.with("host", host_of(url));
   if (outcome.transient) diagnosis.with("temporary", "yes");
+  if (outcome.transient && answer.retry_after)
+    diagnosis.with("retry_after", text_of_time(std::time(nullptr) + answer.retry_after->count()),
+                   "Retry-After of the answer");
   if (const std::string proxy = proxy_for(url, options); answer.status == 407 && !proxy.empty())
     diagnosis.with("proxy", proxy).with("proxy_set_by", proxy_set_by(url, options));
   if (answer.status == 401 && has_credentials(url)) diagnosis.with("signed_in", "with those of its address");

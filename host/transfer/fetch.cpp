@@ -130,6 +130,7 @@ Diagnosis Fetch::wrong_length(std::uint64_t actual) const {
   diagnosis.with("expected", std::to_string(request_.expected_size.value_or(request_.limit)))
       .with("actual", std::to_string(actual));
   if (!request_.expected_size) diagnosis.with("problem", "longer than is allowed for a file of unknown size");
+  if (!title) add_what_came(diagnosis, report_.head, actual);
   return diagnosis;
 }
 
@@ -419,10 +420,15 @@ Result<TransferReport> fetch_file(const std::filesystem::path& file,
     return fail(diagnose("EH-N14").with("file", path_text(file)).with("problem", "not a regular file"));
   const auto size = static_cast<std::uint64_t>(status.st_size);
   const auto wrong_length = [&](std::uint64_t actual) {
-    return fail(diagnose("EH-N07")
-                    .with("file", path_text(file))
-                    .with("expected", std::to_string(*expected_size))
-                    .with("actual", std::to_string(actual)));
+    Diagnosis diagnosis = diagnose("EH-N07");
+    diagnosis.with("file", path_text(file))
+        .with("expected", std::to_string(*expected_size))
+        .with("actual", std::to_string(actual));
+    std::string head(head_bytes, '\0');
+    const ssize_t got = calls::pread(opened.get(), head.data(), head.size(), 0);
+    add_what_came(diagnosis, std::string_view(head).substr(0, got > 0 ? static_cast<std::size_t>(got) : 0),
+                  actual);
+    return fail(std::move(diagnosis));
   };
   if (expected_size && size != *expected_size) return wrong_length(size);
   std::uint64_t position = sink.held() <= size ? sink.held() : 0;

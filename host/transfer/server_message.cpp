@@ -54,4 +54,18 @@ std::string message_of_server(std::string_view body) {
   return tidied(text.substr(open + opens.size(), close - open - opens.size()));
 }
 
+void add_what_came(Diagnosis& diagnosis, std::string_view head, std::uint64_t size) {
+  if (head.starts_with("version https://git-lfs")) {
+    diagnosis.with("git_lfs", "yes", "the first bytes");
+    return;
+  }
+  // A longer text may be the beginning of a file that is a text itself.
+  const bool is_document = head.starts_with('{') || head.starts_with('[') || head.starts_with('<');
+  const bool is_text = head.find('\0') == std::string_view::npos;
+  if (is_text && size <= head.size() && (is_document || size <= longest_server_message)) {
+    if (const std::string said = message_of_server(head); !said.empty())
+      diagnosis.with("says", said, "the bytes that came");
+  }
+}
+
 }  // namespace enginehost::transfer

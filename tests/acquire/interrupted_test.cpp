@@ -97,6 +97,11 @@ TEST_F(AcquireTest, ReportsAnArchiveWithoutThePlugin) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, "EH-F01");
   EXPECT_THAT(std::string(result.error().value("file")), HasSubstr("libengine_other.so"));
+  EXPECT_EQ(result.error().value("found_at"), "");
+  sample.build->plugin_path = "engine-1.0/libengine_sample.so";
+  const auto in_folder = get();
+  ASSERT_FALSE(in_folder);
+  EXPECT_EQ(in_folder.error().value("found_at"), "libengine_sample.so");
 }
 
 TEST_F(AcquireTest, ReadsTheKeptManifestBackAsTheSameBuild) {

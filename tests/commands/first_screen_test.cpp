@@ -77,7 +77,33 @@ TEST(FirstScreenTest, ExplainsAMissingGpu) {
             "no GPU: driver 550.54.15, but no libcuda.so.1 (engine-info --code EH-G01)");
   EXPECT_EQ(machine("linux-ubuntu2204-stub-library").at(1),
             "no GPU: only a stub of the driver is found (engine-info --code EH-G02)");
-  EXPECT_EQ(machine("linux-driver-timed-out").at(1), "GPU unknown: the driver did not answer in 15 s");
+  EXPECT_EQ(machine("linux-driver-timed-out").at(1),
+            "GPU unknown: the driver did not answer in 15 s (engine-info --code EH-G22)");
+}
+
+TEST(FirstScreenTest, NamesTheClassOfADriverThatFails) {
+  for (const auto& [init, said] : {std::pair{"3", "no GPU: cuInit said 3 (engine-info --code EH-G13)"},
+                                   {"803", "no GPU: cuInit said 803 (engine-info --code EH-G09)"},
+                                   {"804", "no GPU: cuInit said 804 (engine-info --code EH-G10)"},
+                                   {"802", "no GPU now: cuInit said 802 (engine-info --code EH-G11)"},
+                                   {"46", "no GPU now: cuInit said 46 (engine-info --code EH-G12)"},
+                                   {"12345", "GPU unknown: cuInit said 12345"}}) {
+    platform::Platform failing = recorded("linux-ubuntu2404-driver580-rtx4090");
+    failing.cuda.init = platform::Fact<std::string>::known(init, "cuInit");
+    failing.cuda.devices =
+        platform::Fact<std::vector<platform::CudaDevice>>::unknown(std::string("cuInit said ") + init);
+    EXPECT_EQ(machine_lines(failing, 80).at(1), said);
+  }
+}
+
+TEST(FirstScreenTest, NamesAnAmdCardThatTheKernelDoesNotOffer) {
+  platform::Platform amd = recorded("linux-rhel8-no-gpu");
+  amd.other_gpus = platform::Fact<std::string>::known("AMD 1002:699f", "/sys/bus/pci/devices");
+  EXPECT_EQ(machine_lines(amd, 120).at(1),
+            "no GPU: AMD 1002:699f, which the kernel does not offer to ROCm (engine-info --code EH-S16)");
+  amd.other_gpus = platform::Fact<std::string>::known("Intel 8086:56a0", "/sys/bus/pci/devices");
+  EXPECT_EQ(machine_lines(amd, 120).at(1),
+            "no GPU: no NVIDIA device and no driver (engine-info --code EH-G01)");
 }
 
 TEST(FirstScreenTest, TakesAtMostThreeLinesAtAnyWidth) {

@@ -279,6 +279,8 @@ TEST_F(CacheCommands, VerifyRepairsAWorldWritableMode) {
   EXPECT_THAT(found.output, HasSubstr("wrong mode"));
   EXPECT_THAT(found.output, HasSubstr("verify --repair --offline restores the permissions"));
   EXPECT_THAT(found.output, Not(HasSubstr("mirror"))) << "no byte is wrong";
+  EXPECT_THAT(cache({"verify"}).output,
+              AllOf(HasSubstr("whole, but with other permissions"), Not(HasSubstr("damaged"))));
   const Ended repaired = cache({"verify", "--repair", "--offline", "--json"});
   EXPECT_EQ(repaired.status, 0) << repaired.said();
   EXPECT_EQ(repaired.document["builds"].as_array().at(0)["mended"].as_array().at(0)["from"].as_string(),

@@ -114,11 +114,29 @@ TEST(ConfinedFaults, ReportsL24WithTheFileThatMayNotBeOpened) {
 
 TEST(ConfinedFaults, ReportsL26AsTransientForAFileThatCannotBeReadNow) {
   if (!can_trace()) GTEST_SKIP() << "strace cannot trace here";
-  const TestBuild build = with_special("int x;\n");
-  for (const std::string error : {"EIO", "EMFILE"})
-    expect_fault_where({build, "EH-L26", {special}}, [&](const fs::path& view) {
-      return with_failing_call("openat", error, view / "lib" / special);
-    });
+  expect_fault_where({with_special("int x;\n"), "EH-L26", {special}}, [&](const fs::path& view) {
+    return with_failing_call("openat", "EIO", view / "lib" / special);
+  });
+}
+
+TEST(ConfinedFaults, NoOtherBuildIsFetchedWithoutADescriptor) {
+  if (!can_trace()) GTEST_SKIP() << "strace cannot trace here";
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(with_special("int x;\n"));
+  repository.add(good_build());
+  repository.write();
+  const std::vector<std::string> open = {"reference", "--repository", repository.root().native(), "--json"};
+  std::vector<std::string> fetch = open;
+  fetch.insert(fetch.begin(), "fetch");
+  const Ended fetched = workplace.run("engine-cache", fetch);
+  ASSERT_EQ(fetched.status, 0) << fetched.said();
+  const fs::path view = fetched.document["fetched"].as_array().front()["folder"].as_string();
+  RunOptions options;
+  options.launcher = with_failing_call("openat", "EMFILE", view / "lib" / special);
+  const Ended run = workplace.info(open, options);
+  EXPECT_EQ(run.code(), "EH-L26") << run.said();
+  EXPECT_EQ(run.candidate("reference-good")["verdict"].as_string(), "fits") << run.said();
 }
 
 TEST(ConfinedFaults, ReportsL25ForAFileWithoutReadPermission) {

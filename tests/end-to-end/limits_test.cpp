@@ -138,6 +138,31 @@ TEST_F(Limits, OpeningUnderALimitNeverCrashes) {
   }
 }
 
+// From the limit under which the system's loader starts the command, in small steps.
+TEST(LimitsOfTheStart, TooLittleMemoryNeverCrashes) {
+  const Workplace workplace;
+  const auto status = [&](int kib) {
+    RunOptions options;
+    options.launcher = {"bash", "-c", "ulimit -v " + std::to_string(kib) + " && exec \"$@\"", "bash"};
+    const Ended run = workplace.info({"--version"}, options);
+    if (run.status != 0 && run.status != 127) EXPECT_THAT(run.error, HasSubstr("EH-P51")) << kib;
+    return run.status;
+  };
+  int refused = 10'000, starts = 400'000;
+  ASSERT_EQ(status(refused), 127);
+  while (starts - refused > 50) {
+    const int middle = (refused + starts) / 2;
+    (status(middle) == 127 ? refused : starts) = middle;
+  }
+  int reported = 0;
+  for (int kib = starts; kib < starts + 3'000; kib += 50) {
+    const int found = status(kib);
+    EXPECT_THAT(found, AnyOf(0, 7, 127)) << kib;
+    reported += found == 7 ? 1 : 0;
+  }
+  EXPECT_GT(reported, 0);
+}
+
 // A repository on a server: the best build needs 3 MiB, the other one only the plugin.
 struct TwoServed {
   TwoServed() : repository(server.root() / "repository") {

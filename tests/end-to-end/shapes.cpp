@@ -45,9 +45,13 @@ bool is_fact(const Json& value) {
 }
 
 void expect_facts(const Json& platform) {
-  for (const char* name : {"os", "distribution", "arch", "kernel", "libc", "libstdcxx", "cpu", "page_size",
-                           "memory", "disk", "cuda", "rocm", "other_gpus", "metal", "vcruntime", "conda",
-                           "container", "wsl", "loader_environment"})
+  for (const char* name : {"os",        "distribution", "arch",
+                           "kernel",    "libc",         "libstdcxx",
+                           "cpu",       "page_size",    "memory",
+                           "disk",      "cuda",         "nvidia_module",
+                           "rocm",      "other_gpus",   "metal",
+                           "vcruntime", "conda",        "container",
+                           "wsl",       "job",          "loader_environment"})
     EXPECT_NE(platform.find(name), nullptr) << name;
   for (const char* name : {"driver", "driver_cuda", "devices", "visible_devices", "toolkits", "cudnn"})
     EXPECT_NE(platform["cuda"].find(name), nullptr) << name;

@@ -389,6 +389,38 @@ TEST_F(UnusableCache, APathWithInvalidUtf8IsRefusedBeforeInstalling) {
   EXPECT_EQ(workplace.info({"--json"}, options).status, 0) << "the machine is reported nevertheless";
 }
 
+// The loader would look for the library in another folder.
+TEST_F(UnusableCache, APathThatTheLoaderChangesIsRefusedBeforeInstalling) {
+  for (const std::string name : {"$LIB", "a$ORIGIN", "${PLATFORM}x"}) {
+    RunOptions options;
+    options.launcher = {"env", "ENGINEHOST_CACHE=" + (workplace.folder() / name).native()};
+    const Ended run =
+        workplace.info({"reference", "--repository", repository.root().native(), "--json"}, options);
+    EXPECT_EQ(run.status, 2) << run.said();
+    EXPECT_EQ(run.code(), "EH-P02");
+    EXPECT_THAT(run.diagnosis()["cause"].as_string(), AllOf(HasSubstr("ENGINEHOST_CACHE"), HasSubstr(name)));
+    EXPECT_FALSE(fs::exists(workplace.folder() / name));
+  }
+  RunOptions home;
+  fs::create_directories(workplace.folder() / "$LIB");
+  home.launcher = {"env",
+                   "-u",
+                   "ENGINEHOST_CACHE",
+                   "-u",
+                   "XDG_CACHE_HOME",
+                   "HOME=" + (workplace.folder() / "$LIB").native()};
+  const Ended by_default =
+      workplace.info({"reference", "--repository", repository.root().native(), "--json"}, home);
+  EXPECT_EQ(by_default.code(), "EH-P02") << by_default.said();
+  EXPECT_THAT(by_default.diagnosis()["remedy"].dump(),
+              AllOf(HasSubstr("--cache or ENGINEHOST_CACHE"), Not(HasSubstr("default"))));
+  RunOptions harmless;
+  harmless.launcher = {"env", "ENGINEHOST_CACHE=" + (workplace.folder() / "$HOME:a;b {LIB}").native()};
+  EXPECT_EQ(
+      workplace.info({"reference", "--repository", repository.root().native(), "--json"}, harmless).status,
+      0);
+}
+
 TEST_F(UnusableCache, ABuildThatIsNotInstalledIsAWrongArgument) {
   const auto requests = [&](const std::string& id) {
     return std::vector<std::vector<std::string>>{

@@ -218,7 +218,7 @@ TEST_F(AmbiguousText, NotMappedL23TheDataIsLimited) {
   const Diagnosis reported = recheck(explain::to_diagnosis(*hint, "out of memory"), spec(plugin));
   ::setrlimit(RLIMIT_DATA, &before);
   EXPECT_EQ(reported.code, "EH-L23") << explain::describe(reported);
-  EXPECT_EQ(explain::category(reported), history::Category::host);
+  EXPECT_EQ(explain::category(reported), history::Category::transient) << "the limit is the process's";
   EXPECT_THAT(explain::describe(reported), HasSubstr("the data limit of this process is 16 GiB"));
   EXPECT_THAT(explain::describe(reported), HasSubstr("ulimit -d unlimited"));
 }

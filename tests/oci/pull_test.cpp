@@ -297,6 +297,19 @@ TEST_F(PullTest, ATokenServiceThatStaysBusyIsReported) {
   EXPECT_EQ(tokens.requests(), 1 + options.retries);
 }
 
+TEST_F(PullTest, ARegistrysLimitSaysWhenItEnds) {
+  for (const char* header : {"Retry-After: 7200", ""}) {
+    options.retries = 0;
+    before = [&](const FaultServer::Request&, FaultServer::Connection& connection) {
+      return connection.answer("429 Too Many Requests", "", header);
+    };
+    const auto report = get();
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().value("status"), "429");
+    EXPECT_EQ(report.error().value("retry_after").empty(), *header == 0);
+  }
+}
+
 TEST_F(PullTest, CredentialsGoToTheTokenServiceOnly) {
   test::write_text(
       folder / "auth.json",

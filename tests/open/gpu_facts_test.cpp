@@ -18,5 +18,18 @@ TEST(GpuFacts, NamesBothVersionsOfADriverThatDoesNotFitItsLibrary) {
   EXPECT_EQ(failure.cause, "the kernel driver is 535.183.01; its library is 550.54.14");
 }
 
+TEST(GpuFacts, WhatTheDriverQueryMetIsNoUseAfterFork) {
+  for (const char* init : {"3", "0"}) {
+    platform::Platform machine;
+    machine.cuda.driver = platform::Fact<std::string>::known("580.65.06", "/proc/driver/nvidia/version");
+    machine.cuda.library = platform::Fact<platform::Installed>::known({"580.65.06", "/lib/libcuda.so.1", ""},
+                                                                      "/etc/ld.so.cache");
+    machine.cuda.init = platform::Fact<std::string>::known(init, "cuInit");
+    Diagnosis failure = diagnose("EH-G14");
+    add_gpu_facts(machine, {}, failure);
+    EXPECT_EQ(failure.code, *init == '3' ? "EH-G13" : "EH-G14");
+  }
+}
+
 }  // namespace
 }  // namespace enginehost::open

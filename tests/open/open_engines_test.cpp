@@ -1,6 +1,8 @@
 // Two engines in one process: a build that conflicts with an open engine is refused before it is loaded, and
 // the next build is opened in the same call. Each case has libraries with names of its own, since they stay
 // in the process.
+#include <cerrno>
+
 #include "tests/open/open_engines_fixture.hpp"
 
 namespace enginehost::open {
@@ -43,6 +45,23 @@ TEST_F(OpenEngines, TheSameBytesDoNotConflict) {
   publish(library_named("same"), library_named("same"), 1);
   const Outcome held = first();
   EXPECT_EQ(open_flavor("").opened->installed.build, "second");
+}
+
+// A resource that is used up is missing for every build; a file is missing for one.
+TEST(Shortages, FetchNoOtherBuild) {
+  for (const char* code : {"EH-P51", "EH-P52", "EH-F24"})
+    EXPECT_TRUE(ends_the_search(diagnose(code))) << code;
+  EXPECT_TRUE(fetches_no_more(diagnose("EH-L26").with("os_said", "Too many open files in system")));
+  EXPECT_FALSE(fetches_no_more(diagnose_errno("EH-L26", EIO)));
+  for (const char* code : {"EH-F15", "EH-L23", "EH-W11"})
+    EXPECT_TRUE(fetches_no_more(diagnose(code))) << code;
+  EXPECT_TRUE(fetches_no_more(diagnose("EH-L23").with("limit", "1")));
+  for (const char* of_file : {"zero_filled", "memory"})
+    EXPECT_FALSE(fetches_no_more(diagnose("EH-L23").with(of_file, "1"))) << of_file;
+  for (const char* code : {"EH-L02", "EH-F16", "EH-N02", "EH-R02", "EH-W01"}) {
+    EXPECT_FALSE(fetches_no_more(diagnose(code))) << code;
+    EXPECT_FALSE(ends_the_search(diagnose(code))) << code;
+  }
 }
 
 }  // namespace

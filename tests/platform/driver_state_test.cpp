@@ -67,6 +67,59 @@ TEST(DriverState, ALinuxDriverInWslIsKnownByItsVersion) {
   EXPECT_EQ(why_no_driver(hides).value("path"), path);
 }
 
+TEST(DriverState, WithoutModuleOrAfterAnErrorItIsNotFound) {
+  struct Case {
+    const char *kernel, *init;
+    DriverLibrary state;
+    const char* code;
+  };
+  for (const Case& one : {Case{"580.65.06", "0", DriverLibrary::found, ""},
+                          {"580.65.06", "100", DriverLibrary::found, ""},
+                          {"580.65.06", "802", DriverLibrary::found, "EH-G11"},
+                          {"580.65.06", "46", DriverLibrary::found, "EH-G12"},
+                          {"580.65.06", "3", DriverLibrary::refused, "EH-G13"},
+                          {"580.65.06", "804", DriverLibrary::refused, "EH-G10"},
+                          {"570.00.01", "804", DriverLibrary::refused, "EH-G09"},
+                          {"570.00.01", "803", DriverLibrary::refused, "EH-G09"},
+                          {nullptr, "0", DriverLibrary::found, ""},
+                          {nullptr, "100", DriverLibrary::no_module, ""},
+                          {nullptr, "999", DriverLibrary::no_module, "EH-G13"}}) {
+    Platform machine = with_library("580.65.06", "/lib/libcuda.so.1", "");
+    machine.cuda.driver = one.kernel != nullptr ? Text::known(one.kernel, "/proc/driver/nvidia/version")
+                                                : Text::absent("/proc/driver/nvidia/version");
+    machine.cuda.init = Text::known(one.init, "cuInit");
+    machine.cuda.devices = Fact<std::vector<CudaDevice>>::unknown("cuInit said something");
+    EXPECT_EQ(driver_library_state(machine), one.state) << one.init;
+    EXPECT_EQ(class_of_init(machine), one.code) << one.init;
+    EXPECT_EQ(obstacle_text(machine).empty(), one.state == DriverLibrary::found) << one.init;
+  }
+}
+
+TEST(DriverState, G22ADriverThatHangsStaysPossible) {
+  Platform machine = with_library("580.65.06", "/lib/libcuda.so.1", "");
+  machine.cuda.driver = Text::known("580.65.06", "/proc/driver/nvidia/version");
+  for (const auto& [why, code] :
+       {std::pair{"the driver did not answer in 15 s", "EH-G22"},
+        {"the driver did not answer in 500 ms and its process cannot be ended", "EH-G22"},
+        {"the driver's library crashed the probe (SIGSEGV)", ""},
+        {"not asked", ""}}) {
+    machine.cuda.init = Text::unknown(why);
+    EXPECT_EQ(class_of_init(machine), code) << why;
+    EXPECT_EQ(driver_library_state(machine), DriverLibrary::found) << why;
+  }
+}
+
+TEST(DriverState, AMissingModuleNeedsASignBesideMissingFiles) {
+  Platform machine = with_library("580.65.06", "/lib/libcuda.so.1", "");
+  machine.cuda.driver = Text::absent("/proc/driver/nvidia/version");
+  EXPECT_EQ(driver_library_state(machine), DriverLibrary::found) << "files may be hidden";
+  machine.nvidia_module = Fact<KernelModule>::known({"", "nouveau", false}, "modules.dep");
+  EXPECT_EQ(driver_library_state(machine), DriverLibrary::no_module);
+  EXPECT_EQ(why_no_driver(machine).code, "EH-G21");
+  machine.cuda.hardware = Text::known("tegra234, L4T 35.4.1", "/etc/nv_tegra_release");
+  EXPECT_EQ(driver_library_state(machine), DriverLibrary::found) << "its driver shows no version";
+}
+
 TEST(DriverState, ThePathToSetKeepsWhatIsSet) {
   Platform machine = with_library("", "/usr/lib64-nvidia/libcuda.so.1", "the loader does not look there");
   EXPECT_EQ(why_no_driver(machine).value("library_path"), "/usr/lib64-nvidia");

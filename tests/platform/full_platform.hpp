@@ -33,6 +33,9 @@ inline Platform full_platform() {
   p.cuda.library =
       Fact<Installed>::known({"535.104.05", "/lib/x86_64-linux-gnu/libcuda.so.1", ""}, "/etc/ld.so.cache");
   p.cuda.init = Fact<std::string>::known("0", "cuInit");
+  p.nvidia_module =
+      Fact<KernelModule>::known({"/lib/modules/6.8.0/nvidia.ko", "nouveau", true}, "modules.dep");
+  p.job = Fact<std::string>::known("slurm", "SLURM_JOB_ID");
   p.rocm = Fact<Rocm>::known({"6.2.0", {"gfx1100"}, {1}}, "/opt/rocm/.info/version");
   p.other_gpus = Fact<std::string>::known("AMD 1002:744c, Intel 8086:56a0", "/sys/bus/pci/devices");
   p.metal = Fact<Metal>::absent("not macOS");

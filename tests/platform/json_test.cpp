@@ -48,26 +48,11 @@ TEST(PlatformJson, FactsHaveExactlyThreeForms) {
 
 TEST(PlatformJson, HasTheMembersOfTheContract) {
   const Json json = to_json(Platform{});
-  for (const char* name : {"os",
-                           "distribution",
-                           "arch",
-                           "kernel",
-                           "libc",
-                           "libstdcxx",
-                           "cpu",
-                           "page_size",
-                           "memory",
-                           "disk",
-                           "cuda",
-                           "rocm",
-                           "other_gpus",
-                           "metal",
-                           "vcruntime",
-                           "conda",
-                           "container",
-                           "wsl",
-                           "loader_environment",
-                           "libraries"})
+  for (const char* name :
+       {"os",        "distribution", "arch",  "kernel",    "libc",          "libstdcxx", "cpu",
+        "page_size", "memory",       "disk",  "cuda",      "nvidia_module", "rocm",      "other_gpus",
+        "metal",     "vcruntime",    "conda", "container", "wsl",           "job",       "loader_environment",
+        "libraries"})
     EXPECT_NE(json.find(name), nullptr) << name;
   for (const char* name : {"driver", "driver_cuda", "devices", "visible_devices", "toolkits", "cudnn"})
     EXPECT_NE(json["cuda"].find(name), nullptr) << name;

@@ -178,5 +178,51 @@ TEST(DriverLibrary, AnAbsentOneMentionsALoadedKernelDriver) {
   EXPECT_THAT(fact.source(), HasSubstr("its libraries are missing"));
 }
 
+// An NVIDIA card and the running kernel's list of modules.
+void with_modules(FakeRoot& machine, const std::string& listed) {
+  machine.pci("0000:01:00.0", "0x10de", "0x2684", "0x030000").file("/lib/modules/6.8.0/modules.dep", listed);
+}
+
+TEST(KernelModule, IsSearchedInTheListOfTheRunningKernel) {
+  const auto kernel = Fact<std::string>::known("6.8.0", "uname");
+  for (const auto& [listed, file] :
+       {std::pair{"kernel/a.ko: b.ko", ""},
+        {"kernel/nvidia-gpu.ko.zst:\nkernel/nvidiafb.ko.zst:", ""},
+        {"x.ko:\nupdates/dkms/nvidia.ko.zst: y.ko", "updates/dkms/nvidia.ko.zst"},
+        {"updates/dkms/nvidia-current.ko:", "updates/dkms/nvidia-current.ko"},
+        {"extra/nvidia/nvidia.ko.xz:", "extra/nvidia/nvidia.ko.xz"}}) {
+    FakeRoot machine;
+    with_modules(machine, listed);
+    const auto module = detect_nvidia_module(machine.root(), kernel);
+    ASSERT_TRUE(module.is_known());
+    EXPECT_EQ(module.value().file, *file == 0 ? "" : std::string("/lib/modules/6.8.0/") + file);
+    EXPECT_EQ(module.value().gpu_is_of, "");
+    EXPECT_FALSE(module.value().secure_boot);
+    EXPECT_TRUE(detect_nvidia_module(machine.root(), Fact<std::string>::known("6.9.0", "uname")).is_unknown())
+        << "a container has no modules of its host's kernel";
+    machine.file("/sys/module/nvidia/version", "580.65.06");
+    EXPECT_TRUE(detect_nvidia_module(machine.root(), kernel).is_absent());
+  }
+  FakeRoot without_card;
+  without_card.pci("0000:00:02.0", "0x8086", "0xa780", "0x030000");
+  EXPECT_TRUE(detect_nvidia_module(without_card.root(), kernel).is_absent());
+}
+
+TEST(KernelModule, TheDriverThatHasTheGpuAndSecureBootAreRead) {
+  const auto kernel = Fact<std::string>::known("6.8.0", "uname");
+  const std::string variable = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
+  for (const char* driver : {"nouveau", "vfio-pci"})
+    for (const char state : {'\0', '\1'}) {
+      FakeRoot machine;
+      with_modules(machine, "updates/dkms/nvidia.ko:");
+      machine.folder(std::string("/sys/bus/pci/drivers/") + driver)
+          .link("/sys/bus/pci/devices/0000:01:00.0/driver", std::string("/sys/bus/pci/drivers/") + driver)
+          .file(variable, std::string("\6\0\0\0", 4) + state);
+      const KernelModule module = detect_nvidia_module(machine.root(), kernel).value();
+      EXPECT_EQ(module.gpu_is_of, driver);
+      EXPECT_EQ(module.secure_boot, state == '\1');
+    }
+}
+
 }  // namespace
 }  // namespace enginehost::platform

@@ -215,6 +215,21 @@ TEST(Rocm, IsAbsentWithoutItsFolderAndDevices) {
   EXPECT_TRUE(detect_rocm(machine.root()).is_absent());
 }
 
+TEST(Job, TheSchedulerIsKnownByItsVariable) {
+  const Variable slurm("SLURM_JOB_ID", nullptr), pbs("PBS_JOBID", nullptr), lsf("LSB_JOBID", nullptr);
+  EXPECT_TRUE(detect_job().is_absent());
+  for (const auto& [name, scheduler] :
+       {std::pair{"SLURM_JOB_ID", "slurm"}, {"PBS_JOBID", "pbs"}, {"LSB_JOBID", "lsf"}}) {
+    {
+      const Variable job(name, "4711");
+      EXPECT_EQ(detect_job().value(), scheduler);
+      EXPECT_EQ(detect_job().source(), name);
+    }
+    const Variable empty(name, "");
+    EXPECT_TRUE(detect_job().is_absent()) << name;
+  }
+}
+
 TEST(LoaderEnvironment, HoldsOnlyVariablesThatChangeLoading) {
   const Variable preload("LD_DEBUG_OUTPUT", "/tmp/x"), secret("MY_TOKEN", "secret"),
       cuda("CUDA_VISIBLE_DEVICES", "0");

@@ -39,6 +39,14 @@ TEST(Cpu, WithoutSavedStateNoAvxAtAll) {
   EXPECT_THAT(cpu.features, Contains("sse4_2"));
 }
 
+TEST(Cpu, AVirtualMachineIsAFeatureOfNoLevel) {
+  Cpuid answers = everything();
+  EXPECT_THAT(x86_cpu(answers).features, Contains("hypervisor"));
+  answers.leaf1.ecx &= ~(1u << 31);
+  EXPECT_THAT(x86_cpu(answers).features, Not(Contains("hypervisor")));
+  EXPECT_EQ(x86_cpu(answers).level, "x86-64-v4");
+}
+
 TEST(Cpu, EachFeatureOfALevelIsNeededForIt) {
   struct Missing {
     std::uint32_t Cpuid::Registers::*where;

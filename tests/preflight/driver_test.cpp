@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string_view>
+#include <tuple>
+
+#include "host/platform/driver_state.hpp"
 #include "tests/preflight/helpers.hpp"
 #include "tests/support/this_architecture.hpp"
 
@@ -49,8 +53,13 @@ TEST_F(Driver, WithAGpuTheDriverIsToBeInstalled) {
   platform.cuda.hardware = platform::Fact<std::string>::known("10de:2684", "/sys/bus/pci/devices");
   const Report report = judged(platform);
   ASSERT_EQ(first_code(report), "EH-G01");
-  EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("install the NVIDIA driver"));
+  EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("install the NVIDIA driver (Debian"));
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("10de:2684"));
+  platform.os = platform::Fact<std::string>::known("windows", "record");
+  Diagnosis on_windows = platform::why_no_driver(platform);
+  explain::complete(on_windows);
+  EXPECT_THAT(on_windows.remedy, ::testing::Contains(HasSubstr("install the NVIDIA driver for Windows")));
+  EXPECT_THAT(on_windows.remedy, ::testing::Each(::testing::Not(HasSubstr("Debian"))));
 }
 
 TEST_F(Driver, InAContainerItIsStartedWithAccessToTheGpu) {
@@ -87,6 +96,33 @@ TEST_F(Driver, InAFolderThatIsNotSearchedIsG15AndTheFolderIsNamed) {
   }
 }
 
+TEST_F(Driver, WithoutItsModuleOrAfterAnErrorIsWarnedOf) {
+  const auto library =
+      workshop_.library("d/libcuda.so.1", "int cuInit(unsigned f){return 0;}", "-Wl,-soname,libcuda.so.1");
+  const auto engine =
+      workshop_.library("e/libengine.so", "int cuInit(unsigned);int e(void){return cuInit(0);}",
+                        "-L" + faults::quoted(library.parent_path()) + " -l:libcuda.so.1");
+  using Text = platform::Fact<std::string>;
+  for (const auto& [kernel, init, code] : {std::tuple{"", "100", "EH-G21"},
+                                           {"580.65.06", "803", "EH-G09"},
+                                           {"580.65.06", "804", "EH-G10"},
+                                           {"580.65.06", "3", "EH-G13"},
+                                           {"580.65.06", "0", ""}}) {
+    platform::Platform platform;
+    platform.os = Text::known("linux", "this program");
+    platform.cuda.driver = *kernel != 0 ? Text::known(kernel, "/proc") : Text::absent("/proc");
+    platform.cuda.init = Text::known(init, "cuInit");
+    platform.cuda.library =
+        platform::Fact<platform::Installed>::known({"580.65.06", library.native(), ""}, "LD_LIBRARY_PATH");
+    Spec spec = alone(engine);
+    spec.platform = &platform;
+    spec.machine.library_path = {library.parent_path().native()};
+    const Report report = check(spec);
+    for (const char* one : {"EH-G09", "EH-G10", "EH-G13", "EH-G21"})
+      EXPECT_EQ(find(report.warnings, one) != nullptr, std::string_view(one) == code) << init << one;
+  }
+}
+
 TEST_F(Driver, OfALinuxPackageInWslIsG20) {
   const auto library =
       workshop_.library("d/libcuda.so.1", "int cuInit(unsigned f){return 0;}", "-Wl,-soname,libcuda.so.1");
@@ -118,7 +154,8 @@ TEST_F(Driver, ARemedyFitsTheKindOfMachine) {
        {Case{nullptr, "docker", "--gpus all"},
         {nullptr, "podman", "nvidia.com/gpu=all"},
         {nullptr, "apptainer", "--nv"},
-        {nullptr, "kubernetes", "access to the host's GPU"},
+        {nullptr, "kubernetes", "nvidia.com/gpu: 1"},
+        {nullptr, "crio", "access to the host's GPU"},
         {nullptr, "flatpak", "flatpak install org.freedesktop.Platform.GL.nvidia-580-65-06"},
         {nullptr, "snap", "snap connect NAME:opengl"},
         {"2", nullptr, "install the NVIDIA driver in Windows"},
@@ -186,8 +223,7 @@ TEST_P(EmptyDriver, IsG19AndTheContainerIsStartedAgain) {
 INSTANTIATE_TEST_SUITE_P(Libraries, EmptyDriver,
                          ::testing::Values(Emptied{"libcuda.so.1", "docker", "--gpus all"},
                                            Emptied{"libcuda.so.1", "podman", "nvidia.com/gpu=all"},
-                                           Emptied{"libnvidia-ml.so.1", "kubernetes",
-                                                   "access to the host's GPU"},
+                                           Emptied{"libnvidia-ml.so.1", "kubernetes", "nvidia.com/gpu: 1"},
                                            Emptied{"libcuda.so.1", nullptr, "remove "}));
 
 TEST_F(Driver, AnEmptyLibraryOfAnotherProductStaysF02) {

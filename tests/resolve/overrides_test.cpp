@@ -5,6 +5,7 @@
 #include "host/resolve/checks.hpp"
 #include "host/resolve/passed_over.hpp"
 #include "tests/resolve/machines.hpp"
+#include "tests/resolve/toy.hpp"
 
 namespace enginehost::resolve {
 namespace {
@@ -16,57 +17,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-
-manifest::Catalog toy_catalog(const std::string& builds) {
-  const auto document =
-      parse_json(R"({"format":1,"engine":"toy","serial":1,"created":"2026-01-01T00:00:00Z",)"
-                 R"("expires":"2036-01-01T00:00:00Z","licenses":{"toy":{"id":"MIT","accept":"implicit"}},)"
-                 R"("components":{"p":{"version":"1.0","license":"toy","artifacts":[{"sha256":")" +
-                     std::string(64, '0') +
-                     R"(","size":1,"archive":"zip","sources":[{"url":"https://example.invalid/p.zip"}]}]}},)"
-                     R"("builds":[)" +
-                     builds + "]}",
-                 "toy.json");
-  EXPECT_TRUE(document);
-  manifest::Catalog made;
-  const auto manifest = manifest::read_manifest(*document, "/repository", "toy.json");
-  EXPECT_TRUE(manifest) << (manifest ? "" : std::string(manifest.error().value("problem")));
-  if (manifest) merge(made, *manifest);
-  return made;
-}
-
-std::string toy_build(const std::string& flavor, const std::string& requires_) {
-  return R"({"id":"toy-1.0-)" + flavor + R"(","version":"1.0","flavor":")" + flavor +
-         R"(","os":"linux","arch":"x86_64","requires":)" + requires_ +
-         R"(,"plugin":{"component":"p","path":"libengine_toy.so"},"components":[]})";
-}
-
-const std::string toy_cpu = toy_build("cpu", "{}"),
-                  toy_rocm =
-                      toy_build("rocm62", R"({"rocm":{"version":">=6.0","gfx":["gfx1030","gfx1100"]}})"),
-                  toy_cu130 = toy_build(
-                      "cu130", R"({"cuda":{"toolkit":"13.0","sass":["8.0","12.0"],"ptx":["12.0"]}})"),
-                  toy_cu126 =
-                      toy_build("cu126", R"({"cuda":{"toolkit":"12.6","sass":["6.0","8.0"],"ptx":["9.0"]}})");
-
-Plan toy_plan(const Platform& machine, const std::string& builds, const std::string& device = "") {
-  Request request;
-  request.engine = "toy";
-  request.device = device;
-  return decide(machine, toy_catalog(builds), {}, request, now);
-}
-
-const Candidate& toy_candidate(const Plan& plan, const std::string& flavor) {
-  for (const Candidate& one : plan.candidates)
-    if (one.build->flavor == flavor) return one;
-  ADD_FAILURE() << flavor;
-  return plan.candidates.front();
-}
-
-std::string toy_text(const Plan& plan, const std::string& flavor) {
-  const auto diagnosis = toy_candidate(plan, flavor).diagnosis();
-  return diagnosis ? explain::describe(*diagnosis) : "fits";
-}
 
 Platform amd_machine(std::vector<std::string> gfx, Variables variables, std::vector<int> nodes = {}) {
   Platform machine = ubuntu22;
@@ -300,6 +250,33 @@ TEST(DriverMissing, InAContainerTheVariableIsNamed) {
     EXPECT_THAT(toy_text(toy_plan(machine, toy_cu130), "cu130"),
                 AllOf(HasSubstr("EH-G01"), HasSubstr("NVIDIA_VISIBLE_DEVICES=all"), HasSubstr("--gpus all"),
                       Not(HasSubstr("install the NVIDIA driver"))));
+  }
+}
+
+TEST(RocmDevice, IsNotOfferedWithoutTheKernel) {
+  struct Case {
+    const char *bus, *code, *said;
+  };
+  for (const Case& one :
+       {Case{"AMD 1002:699f", "EH-S16", "this machine has AMD 1002:699f, but the kernel does not offer it"},
+        {"Intel 8086:56a0, AMD 1002:699f", "EH-S16", "dmesg | grep kfd"},
+        {"Intel 8086:56a0", "EH-S16", "this machine has no AMD GPU"},
+        {"", "EH-S16", "this machine has no AMD GPU"},
+        {nullptr, "", ""}}) {
+    Platform machine = amd_machine({}, {});
+    machine.other_gpus = one.bus == nullptr ? Fact<std::string>::unknown("WSL shows GPUs through /dev/dxg")
+                         : *one.bus == 0    ? Fact<std::string>::absent("/sys/bus/pci/devices")
+                                            : Fact<std::string>::known(one.bus, "/sys/bus/pci/devices");
+    const Plan plan = toy_plan(machine, toy_cpu + "," + toy_rocm);
+    const auto diagnosis = toy_candidate(plan, "rocm62").diagnosis();
+    EXPECT_EQ(diagnosis ? diagnosis->code : "", one.code) << one.said;
+    if (!diagnosis) continue;
+    EXPECT_THAT(explain::describe(*diagnosis), HasSubstr(one.said));
+    const auto warning = idle_accelerator(plan, machine, *toy_candidate(plan, "cpu").build);
+    if (std::string_view(one.bus).ends_with("699f")) {
+      ASSERT_TRUE(warning);
+      EXPECT_EQ(warning->value("first_code"), "EH-S16");
+    }
   }
 }
 

@@ -2,8 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <ctime>
+#include <string>
+#include <string_view>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "host/transfer/transfer.hpp"
 #include "tests/support/certificates.hpp"
 #include "tests/support/fault_server.hpp"
@@ -334,6 +338,16 @@ TEST_F(ConnectionTest, AServersReasonIsKept) {
   EXPECT_EQ(reason("403 Requested item is quarantined", ""), "Requested item is quarantined");
   EXPECT_EQ(reason("503 Busy", "later", "Retry-After: 0"), "later");
   EXPECT_EQ(diagnosis.value("temporary"), "yes");
+  EXPECT_EQ(diagnosis.value("retry_after"), "");
+  options.retries = 0;
+  for (const char* number : {"429 Too Many Requests", "503 Busy", "403 Forbidden"}) {
+    const std::string earliest = text_of_time(std::time(nullptr) + 7200);
+    reason(number, "slow down", "Retry-After: 7200");
+    const std::string_view moment = diagnosis.value("retry_after");
+    const std::string latest = text_of_time(std::time(nullptr) + 7200);
+    EXPECT_EQ(moment >= earliest && moment <= latest, number[0] != '4' || number[1] == '2') << moment;
+  }
+  options.retries = 1;
   status = "401 Unauthorized";
   EXPECT_EQ(code(server.url("file")), "EH-N04");
   EXPECT_EQ(diagnosis.value("signed_in"), "");

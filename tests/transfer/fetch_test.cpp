@@ -205,6 +205,37 @@ TEST_F(FetchTest, RefusesAFileOfAnotherLength) {
   EXPECT_TRUE(sink.bytes.empty());
 }
 
+TEST_F(FetchTest, SaysWhatCameInPlaceOfTheFile) {
+  const std::string pointer =
+      "version https://git-lfs.github.com/spec/v1\noid sha256:" + std::string(64, 'a') + "\nsize 300000\n";
+  struct Case {
+    std::string body, key, value;
+  };
+  test::TemporaryFolder folder;
+  for (const auto& [body, key, value] :
+       {Case{pointer, "git_lfs", "yes"},
+        Case{R"({"message": "rate limit exceeded"})", "says", "rate limit exceeded"},
+        Case{"<Error><Code>A</Code><Message>Request has expired</Message></Error>", "says",
+             "Request has expired"},
+        Case{"Not for you", "says", "Not for you"},
+        Case{std::string("\x7f"
+                         "ELF\0\0",
+                         6),
+             "says", ""},
+        Case{std::string(3000, 'x'), "says", ""}}) {
+    FaultServer server(
+        [&, body = body](const Request&, Connection& connection) { connection.answer("200 OK", body); });
+    const auto report = fetch(server.url("file"), 300'000);
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().code, "EH-N07");
+    EXPECT_EQ(report.error().value(key), value) << body;
+    test::write_text(folder / "file", body);
+    const auto copied = fetch_file(folder / "file", 300'000, sink);
+    ASSERT_FALSE(copied);
+    EXPECT_EQ(copied.error().value(key), value) << body;
+  }
+}
+
 TEST_F(FetchTest, BoundsAnAnswerThatNeverEnds) {
   FaultServer server([&](const Request&, Connection& connection) {
     connection.send("HTTP/1.1 200 OK\r\n\r\n");

@@ -12,10 +12,26 @@ constexpr std::string_view in_podman =
     "{container=podman}start the container with --device nvidia.com/gpu=all; the host needs the NVIDIA "
     "Container Toolkit";
 constexpr std::string_view in_apptainer = "{container=apptainer}start the container with --nv";
+// Kubernetes, "Schedule GPUs"; NVIDIA's k8s-device-plugin sets NVIDIA_VISIBLE_DEVICES by itself.
+constexpr std::string_view in_pod =
+    "{?pod}request a GPU for the container in the pod's specification (resources: limits: "
+    "nvidia.com/gpu: 1); the node needs NVIDIA's device plugin";
+// A container that boots a system of its own has the driver's libraries in its own packages (LXD,
+// "nvidia.runtime"; canonical/lxd#5415).
+constexpr std::string_view in_system_container =
+    "{?own_libraries}{?driver}install the libraries of driver {driver} inside the container, without a "
+    "kernel module (NVIDIA's .run file: --no-kernel-module; LXD and Incus: nvidia.runtime=true on the host)";
 constexpr std::string_view in_container =
-    "{?container}start the container with access to the host's GPU and driver";
+    "{?container}{!pod}{!own_libraries}start the container with access to the host's GPU and driver";
+constexpr std::string_view devices_in_system_container =
+    "{?own_libraries}give the container the host's files /dev/nvidia*, in the container's configuration";
 constexpr std::string_view of_variable =
-    "start the container with NVIDIA_VISIBLE_DEVICES=all instead of {nvidia_visible_devices}";
+    "{!pod}start the container with NVIDIA_VISIBLE_DEVICES=all instead of {nvidia_visible_devices}";
+// Slurm, "Generic Resource (GRES) Scheduling"; PBS Professional's and IBM Spectrum LSF's manuals on GPUs.
+constexpr std::string_view in_slurm =
+    "{job=slurm}request a GPU for the job: srun or sbatch with --gres=gpu:1";
+constexpr std::string_view in_pbs = "{job=pbs}request a GPU for the job: qsub -l select=1:ngpus=1";
+constexpr std::string_view in_lsf = "{job=lsf}request a GPU for the job: bsub -gpu num=1";
 constexpr std::string_view in_flatpak =
     "{sandbox=flatpak}on the host: flatpak install {gl_extension}, which has the library of that driver";
 constexpr std::string_view in_flatpak_at_all =
@@ -24,13 +40,16 @@ constexpr std::string_view in_flatpak_at_all =
     "NVIDIA driver";
 constexpr std::string_view in_snap =
     "{sandbox=snap}on the host: snap connect NAME:opengl, where NAME is the name of the snap";
+constexpr std::string_view in_wsl_1 =
+    "{wsl=1}{!container}WSL 1 has no GPUs; in Windows: wsl --set-version NAME 2, where wsl --list shows NAME";
 constexpr std::string_view in_wsl =
-    "{?wsl}{!container}install the NVIDIA driver in Windows and restart WSL: wsl --shutdown; a Linux driver "
+    "{wsl=2}{!container}install the NVIDIA driver in Windows and restart WSL: wsl --shutdown; a Linux driver "
     "inside WSL does not work";
 constexpr std::string_view on_host =
-    "{!no_gpu}{!container}{!sandbox}{!wsl}install the NVIDIA driver (Debian: the package nvidia-driver), "
-    "then "
-    "start the program again";
+    "{!windows}{!no_gpu}{!container}{!sandbox}{!wsl}install the NVIDIA driver (Debian: the "
+    "package nvidia-driver), then start the program again";
+constexpr std::string_view on_windows =
+    "{?windows}{!no_gpu}install the NVIDIA driver for Windows, then start the program again";
 
 // The remedies for a driver that is too old.
 constexpr std::string_view newer_on_jetson =
@@ -75,10 +94,10 @@ constexpr Entry entries[] = {
           "{needed_by|name} needs {library} of the NVIDIA driver, which was not found",
           "the NVIDIA driver was not found"},
      .remedies =
-         {of_variable, in_docker, in_podman, in_apptainer, in_container, in_flatpak, in_flatpak_at_all,
-          in_snap, in_wsl,
+         {in_pod, of_variable, in_docker, in_podman, in_apptainer, in_system_container, in_container,
+          in_flatpak, in_flatpak_at_all, in_snap, in_wsl_1, in_wsl,
           "{?no_gpu}use a cpu build (--flavor cpu): without an NVIDIA GPU there is nothing to install",
-          on_host, "{!no_gpu}use a cpu build: --flavor cpu"}},
+          on_host, on_windows, "{!no_gpu}use a cpu build: --flavor cpu"}},
     {.name = {"EH-G02", "stub of the NVIDIA driver found instead of the driver"},
      .meaning = "The loader would take the link stub that a CUDA toolkit contains for compiling. The stub "
                 "contains no driver.",
@@ -88,8 +107,8 @@ constexpr Entry entries[] = {
                 "{path} is a link stub of a CUDA toolkit, not the NVIDIA driver",
                 "the link stub of a CUDA toolkit was found, not the NVIDIA driver"},
      .remedies = {"take {folder} out of LD_LIBRARY_PATH, or out of /etc/ld.so.conf.d", in_docker, in_podman,
-                  in_apptainer, in_container, in_flatpak, in_snap, in_wsl,
-                  "{!container}{!sandbox}{!wsl}install the NVIDIA driver if it is missing"}},
+                  in_pod, in_apptainer, in_system_container, in_container, in_flatpak, in_snap, in_wsl_1,
+                  in_wsl, "{!container}{!sandbox}{!wsl}install the NVIDIA driver if it is missing"}},
     {.name = {"EH-G03", "NVIDIA driver too old"},
      .meaning = "The driver supports an older CUDA than the build needs.",
      .before =
@@ -143,11 +162,26 @@ constexpr Entry entries[] = {
                 "CUDA_VISIBLE_DEVICES=\"{visible_devices}\" leaves no GPU visible",
                 "CUDA_VISIBLE_DEVICES=\"{limited_to}\" hides the device that the engine asked for",
                 "NVIDIA_VISIBLE_DEVICES={nvidia_visible_devices} keeps the GPUs out of this container",
+                "NVML lists {hidden_gpu...}, but CUDA offers no device to this process",
+                "the driver {driver} uses none of this machine's NVIDIA GPUs ({unused_gpu})",
                 "the driver offers no GPU to this process"},
-     .remedies = {of_variable, "{visible_devices=}unset CUDA_VISIBLE_DEVICES",
-                  "set CUDA_VISIBLE_DEVICES to the numbers of the GPUs to use, or unset it{?visible_devices}",
-                  "set CUDA_VISIBLE_DEVICES to the numbers of the GPUs to use, or unset it{?limited_to}",
-                  "check with nvidia-smi that the driver sees the GPU"}},
+     .remedies =
+         {in_slurm, in_pbs, in_lsf, in_pod, of_variable, "{visible_devices=}unset CUDA_VISIBLE_DEVICES",
+          "set CUDA_VISIBLE_DEVICES to the numbers of the GPUs to use, or unset it{?visible_devices}",
+          "set CUDA_VISIBLE_DEVICES to the numbers of the GPUs to use, or unset it{?limited_to}",
+          // NVIDIA, "MIG User Guide": without an instance, CUDA has no device.
+          "{?hidden_gpu}{!container}if nvidia-smi shows MIG as enabled: as root: nvidia-smi mig -cgi "
+          "PROFILE -C creates an instance (nvidia-smi mig -lgip lists the profiles), nvidia-smi -mig "
+          "0 turns MIG off",
+          "{?unused_gpu}{?container}{!own_libraries}{!pod}start the container with the GPU, if it has no "
+          "/dev/nvidia0 (docker: --gpus all; podman: --device nvidia.com/gpu=all; Apptainer: --nv)",
+          "{?unused_gpu}{?own_libraries}give the container the host's files /dev/nvidia*, in the "
+          "container's configuration",
+          // NVIDIA/open-gpu-kernel-modules, README; NVIDIA, "Unix Legacy GPU Releases".
+          "{?unused_gpu}read why the driver refuses the GPU: as root: dmesg | grep -A3 NVRM; GPUs "
+          "older than Turing need the proprietary module of driver 580 or older, GPUs from Blackwell "
+          "on the open module",
+          "{!unused_gpu}{!hidden_gpu}check with nvidia-smi that the driver sees the GPU"}},
     {.name = {"EH-G08", "GPU device files missing or not accessible"},
      .meaning = "The files /dev/nvidia*, or AMD's /dev/kfd, do not exist or cannot be opened: a container, a "
                 "control group, a missing udev rule, a user who is not in the device's group.",
@@ -164,9 +198,11 @@ constexpr Entry entries[] = {
           "{path} shows it; most often render): as root, usermod -aG render USER; then log in again",
           "{maker=AMD}{?inside}start the container with --device /dev/kfd --device /dev/dri --group-add "
           "render",
-          of_variable, in_docker, in_podman, in_apptainer, in_container, in_snap,
+          in_slurm, in_pbs, in_lsf, in_pod, of_variable, in_docker, in_podman, in_apptainer,
+          devices_in_system_container, in_container, in_snap,
           "{?sandbox}give the {sandbox} access to the devices of the host",
-          "{!container}{!sandbox}{!maker}create the device files, as an administrator: nvidia-modprobe -u "
+          "{!container}{!sandbox}{!maker}{!mode_allows}create the device files, as an administrator: "
+          "nvidia-modprobe -u "
           "-c=0"}},
     {.name = {"EH-G09", "NVIDIA driver and its library differ in version"},
      .meaning =
@@ -177,17 +213,26 @@ constexpr Entry entries[] = {
                 "the kernel driver is {driver}; its library is {library_version}",
                 "the kernel driver and the driver library have different versions"},
      .remedies =
-         {in_flatpak, in_snap,
-          "{?container}remove {path} from the image: the driver's library has to come from the host",
-          "{?container}{!path}take the driver's libraries out of the image: they have to come from the host",
-          in_docker, in_podman, in_apptainer,
-          "{!container}{!sandbox}restart the machine, or unload and load the nvidia module"}},
+         {"take {compat} out of LD_LIBRARY_PATH, or remove the package cuda-compat: its library is for "
+          "another "
+          "driver",
+          in_flatpak, in_snap, in_system_container,
+          "{?container}{!own_libraries}{!compat}remove {path} from the image: the driver's library has to "
+          "come from the host",
+          "{?container}{!own_libraries}{!path}take the driver's libraries out of the image: they have to "
+          "come "
+          "from the host",
+          "{!compat}{container=docker}start the container with --gpus all; the host needs the NVIDIA "
+          "Container Toolkit",
+          in_podman, in_apptainer,
+          "{!container}{!sandbox}{!compat}restart the machine, or unload and load the nvidia module"}},
     {.name = {"EH-G10", "forward compatibility is not supported on this GPU"},
      .meaning = "A cuda-compat library is found first, and it works only on data-center GPUs.",
      .after = "CUDA error 804",
      .causes = {"{path} is a forward-compatibility library, which this GPU does not support",
                 "a forward-compatibility library is used on a GPU that does not support it"},
-     .remedies = {"take the cuda-compat folder out of LD_LIBRARY_PATH, or remove the package"}},
+     .remedies = {"take {compat} out of LD_LIBRARY_PATH, or remove the package cuda-compat",
+                  "{!compat}take the cuda-compat folder out of LD_LIBRARY_PATH, or remove the package"}},
     {.name = {"EH-G11", "GPU fabric not initialized"},
      .meaning = "A machine with NVSwitch needs its fabric manager before CUDA works.",
      .after = "CUDA error 802, \"system not yet initialized\"",
@@ -204,8 +249,15 @@ constexpr Entry entries[] = {
      .meaning = "The driver is in a state it cannot explain, as after suspend and resume.",
      .after = "CUDA errors 999, 304",
      .causes = {"CUDA reports: {message}", "CUDA reports an unknown error"},
-     .remedies = {"reload the module nvidia_uvm, or restart the machine",
-                  "look for \"Xid\" in the kernel's log"}},
+     .remedies =
+         {// NVIDIA/open-gpu-kernel-modules#947
+          "{init=3}{!windows}{!container}as root: write the line \"options nvidia_uvm uvm_disable_hmm=1\" "
+          "into a "
+          "file in /etc/modprobe.d, and restart the machine",
+          // canonical/lxd#5618, NVIDIA/nvidia-container-toolkit#50
+          "{?container}if /dev/nvidia-uvm is missing here, give it to the container, too",
+          "{!windows}{!container}{!sandbox}if /dev/nvidia-uvm is missing: as root: nvidia-modprobe -u -c=0",
+          "reload the module nvidia_uvm, or restart the machine", "look for \"Xid\" in the kernel's log"}},
     {.name = {"EH-G14", "CUDA used after fork"},
      .meaning = "The process was forked after CUDA had been initialized. CUDA cannot be used in the child.",
      .after = "CUDA error 3, \"initialization error\"",
@@ -259,7 +311,8 @@ constexpr Entry entries[] = {
      .causes = {"{file} is empty (0 bytes): this container ({container}) has no access to the NVIDIA driver",
                 "{file} is empty (0 bytes), as in an image saved from a container with a GPU",
                 "a library of the NVIDIA driver is empty"},
-     .remedies = {of_variable, in_docker, in_podman, in_apptainer, in_container, in_flatpak, in_snap,
+     .remedies = {in_pod, of_variable, in_docker, in_podman, in_apptainer, in_system_container, in_container,
+                  in_flatpak, in_snap,
                   "{!container}{!sandbox}in a container: start it with access to the host's GPU and driver "
                   "(--gpus all); "
                   "elsewhere: remove {file}",
@@ -282,6 +335,47 @@ constexpr Entry entries[] = {
                   "Windows only",
                   "remove the NVIDIA driver's packages inside WSL, then restart it: wsl --shutdown",
                   "use a cpu build: --flavor cpu"}},
+    {.name = {"EH-G21", "kernel module of the NVIDIA driver not loaded"},
+     .meaning =
+         "The driver's libraries are installed, but the running kernel has no module of NVIDIA's. It was "
+         "not built for this kernel, Secure Boot refuses it, another driver has the GPU, or it has not "
+         "been loaded since the installation.",
+     .before = "/proc/driver/nvidia/version, /sys/module/nvidia, the kernel's list of modules",
+     .after = "CUDA errors 100 and 999; nvidia-smi \"couldn't communicate with the NVIDIA driver\"",
+     .causes = {"{path} is installed, but the kernel {no_module_for} has no module of NVIDIA's",
+                "{path} is installed, but the kernel has not loaded NVIDIA's module; {gpu_is_of} has the GPU",
+                "{path} is installed, but the kernel has not loaded NVIDIA's module",
+                "the libraries of the NVIDIA driver are installed, but the kernel has not loaded its module"},
+     .remedies =
+         {"{gpu_is_of=vfio-pci}use the GPU in the virtual machine that vfio-pci keeps it for, or give "
+          "it back to the driver nvidia",
+          // dkms(8); Fedora's akmods(1)
+          "install the headers of kernel {no_module_for}, then build the module: as root: dkms "
+          "autoinstall (Fedora: akmods --force), and restart the machine",
+          // Debian, "SecureBoot"; mokutil(1)
+          "{?secure_boot}{?module}enroll the key that signed the module (as root: mokutil --import "
+          "KEY.der, then restart the machine and confirm), or turn Secure Boot off",
+          "{gpu_is_of=nouveau}restart the machine; if nouveau has the GPU again: as root: write "
+          "\"blacklist nouveau\" into a file in /etc/modprobe.d, and build the initramfs again",
+          "{?module}load it: as root: modprobe nvidia; dmesg shows why it fails",
+          "{?container}load the NVIDIA driver on the host: as root: modprobe nvidia",
+          "{!module}{!no_module_for}{!container}as root: modprobe nvidia; dmesg shows why it fails",
+          "use a cpu build: --flavor cpu"}},
+    {.name = {"EH-G22", "NVIDIA driver does not answer"},
+     .meaning =
+         "cuInit did not return in time. Without persistence mode the driver starts each GPU again for "
+         "each process, which takes long on machines with many GPUs. A GPU that hangs stops it for ever.",
+     .before = "the driver query's deadline",
+     .after = "the probe's deadline (EH-R05)",
+     .causes = {"the NVIDIA driver does not answer in time"},
+     .remedies =
+         {// NVIDIA, "Driver Persistence"; NVIDIA/nvidia-container-toolkit#202
+          "keep the driver started: as root: start the service nvidia-persistenced, or nvidia-smi -pm "
+          "1; then engine-info --refresh asks again",
+          "if nvidia-smi does not answer either: as root: dmesg | grep -i xid; a GPU that fell off the "
+          "bus needs a restart of the machine",
+          "use a cpu build: --flavor cpu"},
+     .category = Category::transient},
 };
 
 }  // namespace

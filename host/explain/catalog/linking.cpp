@@ -361,7 +361,12 @@ constexpr Entry entries[] = {
      .causes = {"{required_by|name} needs {needs}; this processor has {have}",
                 "the build needs {required}; this processor has {found}",
                 "the build needs a newer processor"},
-     .remedies = {"use a build for this processor: engine-info ENGINE --plan --explain lists them"}},
+     .remedies =
+         {// QEMU, "CPU models"; IBM/MAX-Object-Detector#131
+          "{?virtual_machine}if the host's processor has {required}: let the virtual machine use it "
+          "(QEMU and libvirt: -cpu host, host-passthrough; Proxmox: CPU type host; VirtualBox and "
+          "VMware on Windows: turn Hyper-V off)",
+          "use a build for this processor: engine-info ENGINE --plan --explain lists them"}},
     {.name = {"EH-L28", "built for musl"},
      .meaning = "The library belongs to a system with the musl C library (Alpine); this one has glibc.",
      .before = "DT_NEEDED libc.musl-… or libc.so",

@@ -60,8 +60,9 @@ constexpr Entry entries[] = {
           "{status=407}put user and password as USER:PASSWORD@ before the host in the proxy's address, which "
           "{proxy_set_by} sets",
           "{?proxy}if {host} can be reached without the proxy, add it to no_proxy",
-          "{status=429}try again later: the server limits requests",
-          "{temporary=yes}try again later: the server has a failure of its own, or is busy",
+          "{temporary=yes}try again after {retry_after}, as the server asks",
+          "{status=429}{!retry_after}try again later: the server limits requests",
+          "{temporary=yes}{!retry_after}try again later: the server has a failure of its own, or is busy",
           "use another mirror"}},
     {.name = {"EH-N05", "no secure connection"},
      .meaning = "The server's certificate is not trusted, does not fit its name, or TLS failed.",
@@ -112,14 +113,21 @@ constexpr Entry entries[] = {
     {.name = {"EH-N07", "file of another length"},
      .meaning = "The data that arrived is shorter or longer than announced.",
      .after = "bytes received against Content-Length and manifest",
-     .causes = {"{url} gave {actual} bytes instead of {expected}: {problem}",
+     .causes = {"{?git_lfs}{url} gave a Git LFS pointer of {actual} bytes instead of the file of {expected}",
+                "{?git_lfs}{file} is a Git LFS pointer of {actual} bytes, not the file of {expected}",
+                "{url} gave {actual} bytes instead of {expected}: {problem}",
+                "{url} gave {actual} bytes instead of {expected}, which say: {says}",
+                "{file} has {actual} bytes instead of {expected}, which say: {says}",
                 "{url} gave {actual} bytes instead of {expected}, with Content-Encoding: {content_encoding}",
                 "{url} gave {actual} bytes instead of {expected}",
                 "{file} has {actual} bytes instead of {expected}", "{url} gave a file of another length"},
      .remedies =
          {"{?content_encoding}ask the operator of the server, or of the proxy before it, not to compress "
           "files: it was asked for identity",
-          "{!content_encoding}try again; if it happens again, use another mirror",
+          "{?git_lfs}{?file}fetch the files that the pointers stand for: git lfs pull in the repository's "
+          "folder",
+          "{?git_lfs}{!file}ask the operator of the server to serve the files that the pointers stand for",
+          "{!git_lfs}{!content_encoding}try again; if it happens again, use another mirror",
           "{?content_encoding}use another mirror"},
      .exit_status = S::wrong_bytes},
     {.name = {"EH-N08", "file with the wrong content"},
@@ -127,6 +135,8 @@ constexpr Entry entries[] = {
                 "or published again.",
      .after = "sha256 against the manifest",
      .causes = {"{url} gave a license text with a NUL in it, which no screen shows whole{?nul}",
+                "{?git_lfs}{url} gave a Git LFS pointer of {actual} bytes instead of the file",
+                "{url} gave {actual} bytes that are not the file; they say: {says}",
                 "{url} gave a file with sha256 {actual_sha256}; the manifest says {expected_sha256}",
                 "{url} gave a file whose digest is not the manifest's"},
      .remedies = {"use another mirror, and report it to the operator of {url}",
@@ -236,7 +246,10 @@ constexpr Entry entries[] = {
                 "the proxy could not be reached"},
      .remedies =
          {"correct the proxy's address, which {proxy_set_by} sets, or remove it if this network needs none",
-          "if the server can be reached without the proxy, add its name to no_proxy",
+          // curl/curl#2773, pypa/pip#13051
+          "if the server can be reached without the proxy, add its name to no_proxy: NAME, or .DOMAIN for "
+          "all "
+          "names in it; neither * within a name nor a port is understood",
           "without a network: use what is installed (--offline), or copy a filled cache here"}},
     {.name = {"EH-N20", "file compressed on the way"},
      .meaning =

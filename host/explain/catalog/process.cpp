@@ -18,8 +18,8 @@ constexpr Entry entries[] = {
      .before = "the known keys and their types",
      .causes = {"{key} in {file}: {problem}", "{key} in {variable}: {problem}", "{variable}: {problem}",
                 "{key}: {problem}", "{file}: {problem}", "the configuration cannot be used"},
-     .remedies = {"correct {key} in {file}", "correct {variable}, or unset it",
-                  "correct {flag}, or leave it out",
+     .remedies = {"{key=cache}name another cache: --cache or ENGINEHOST_CACHE", "correct {key} in {file}",
+                  "correct {variable}, or unset it", "correct {flag}, or leave it out",
                   "{!flag}engine-info shows every value and where it comes from"}},
     {.name = {"EH-P03", "consent missing"},
      .meaning =

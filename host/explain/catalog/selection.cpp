@@ -153,13 +153,18 @@ constexpr Entry entries[] = {
      .causes = {"{invalid} is no version (MAJOR.MINOR.STEPPING, as 10.3.0), and ROCm does not start with it",
                 "{hidden_by} hides every AMD GPU; the build needs {required}",
                 "{override} makes {device} count as {found}; the build has code for {required}",
+                "this machine has {not_offered}, but the kernel does not offer it to ROCm",
                 "the build needs {required}; this machine has {found}", "ROCm or the AMD GPU does not fit"},
      .remedies =
          {"{?invalid}unset {variable}, or set it to a version that the build has code for",
           "{?hidden_by}unset {variable}, or name the numbers of the GPUs to use",
           "to use its code for {close_code}, set HSA_OVERRIDE_GFX_VERSION={close_version}; AMD does not "
           "support that for {device}",
-          "{?override}unset {variable}", "use another build: engine-info ENGINE --plan --explain lists them"},
+          "{?override}unset {variable}",
+          // ROCm/legacy-rocm-build#1384, #3897
+          "{?not_offered}as root: modprobe amdgpu; dmesg | grep kfd shows why the GPU is not offered (ROCm's "
+          "kernel driver does not support every AMD GPU)",
+          "use another build: engine-info ENGINE --plan --explain lists them"},
      .category = Category::host},
     {.name = {"EH-S17", "no Metal device"},
      .meaning = "The build needs Apple's Metal.",

@@ -22,7 +22,7 @@ using What = MachineInput::What;
 using namespace std::string_view_literals;
 
 // Change this when detect() reads something else, so that facts remembered by an older version are not used.
-constexpr std::string_view version = "6";
+constexpr std::string_view version = "7";
 
 // Returns whether builds are chosen or verified by this library. A loaded library satisfies every need of its
 // name, wherever files of that name lie. `name`: the file's name after "lib", or the whole name.

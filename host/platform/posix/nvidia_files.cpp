@@ -8,11 +8,10 @@
 #include "host/platform/driver_state.hpp"
 
 namespace enginehost::platform {
-namespace {
 
-bool is_graphics_class(std::string_view text) {  // "0x030000" display, "0x030200" 3D, "0x120000" accelerator
-  return text.starts_with("0x03") || text.starts_with("0x12");
-}
+bool is_graphics_class(std::string_view text) { return text.starts_with("0x03") || text.starts_with("0x12"); }
+
+namespace {
 
 // Returns the addresses of the vendor's devices from /proc/bus/pci/devices, which has vendor and device of
 // every device in one file ("0100\t10de2684\t…"). sysfs needs two opens per device, and servers have

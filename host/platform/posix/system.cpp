@@ -368,6 +368,45 @@ Fact<Rocm> detect_rocm(const Root& root) {
   return Fact<Rocm>::known(std::move(found), join(sources, ", "));
 }
 
+namespace {
+
+// The name that the module has in modules.dep of each distribution: Debian's is nvidia-current.ko.
+bool is_nvidia_module(std::string_view path) {
+  const std::string_view name = path.substr(path.find_last_of('/') + 1);
+  return name.starts_with("nvidia.ko") || name.starts_with("nvidia-current.ko");
+}
+
+}  // namespace
+
+// Sources: depmod(8) for modules.dep; the kernel's efivarfs.rst: four bytes of attributes come before the
+// value; UEFI 2.10, 3.3 "Globally Defined Variables", SecureBoot.
+Fact<KernelModule> detect_nvidia_module(const Root& root, const Fact<std::string>& kernel) {
+  if (root.exists("/sys/module/nvidia") || root.exists("/proc/driver/nvidia/version"))
+    return Fact<KernelModule>::absent("/sys/module/nvidia, /proc/driver/nvidia/version");
+  if (graphics_devices(root, "10de").empty()) return Fact<KernelModule>::absent(pci_folder);
+  KernelModule module;
+  for (const std::string& address : root.list(pci_folder)) {
+    const std::string device = std::string(pci_folder) + "/" + address;
+    if (root.read(device + "/vendor").value_or("") != "0x10de" ||
+        !is_graphics_class(root.read(device + "/class").value_or("")))
+      continue;
+    if (const auto driver = root.resolve(device + "/driver"))
+      module.gpu_is_of = driver->substr(driver->find_last_of('/') + 1);
+  }
+  // A container has the kernel of its host, but not its modules.
+  const std::string folder = "/lib/modules/" + kernel.value(), list = folder + "/modules.dep";
+  const std::string names = root.read_start(list, 8u << 20);
+  if (names.empty()) return Fact<KernelModule>::unknown(list + " cannot be read");
+  for (const std::string& line : split(names, '\n')) {
+    const std::string path = line.substr(0, line.find(':'));
+    if (module.file.empty() && is_nvidia_module(path)) module.file = folder + "/" + path;
+  }
+  const std::string secure_boot =
+      root.read_start("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c", 5);
+  module.secure_boot = secure_boot.size() == 5 && secure_boot[4] == 1;
+  return Fact<KernelModule>::known(std::move(module), list);
+}
+
 Fact<std::string> detect_other_gpus(const Root& root, const Fact<std::string>& wsl) {
   std::vector<std::string> names;
   for (const auto& [maker, vendor] : {std::pair("AMD ", "1002"), std::pair("Intel ", "8086")})
@@ -390,6 +429,7 @@ void detect_own_facts(Platform& platform, const Root& root, const LibrarySearch&
   platform.container = detect_container(root);
   platform.wsl = detect_wsl(platform.kernel);
   platform.rocm = detect_rocm(root);
+  platform.nvidia_module = detect_nvidia_module(root, platform.kernel);
   platform.other_gpus = detect_other_gpus(root, platform.wsl);
 }
 
