@@ -158,7 +158,7 @@ struct BinaryInfo {
   //   EH-F02 empty                     size
   //   EH-F03 shorter than a header     size, format
   //   EH-F04 truncated                 size, needed_size
-  //   EH-F05 web page, JSON, text      size, format, page_title or first_line
+  //   EH-F05 web page, JSON, text      size, format, page_title or first_line, link_target
   //   EH-F06 still compressed          format
   //   EH-F07 Git LFS pointer           format, oid, expected_size (if any)
   //   EH-F08 damaged metadata          problem; for data of no known format: format

@@ -134,6 +134,14 @@ std::string from_utf16(std::string_view bytes) {
   return text;
 }
 
+// True for the text that copies to file systems without links, and archives, leave in place of a link.
+bool is_path_of_library(std::string_view text, std::uint64_t file_size) {
+  constexpr std::size_t longest = 255;
+  if (text.size() != file_size || text.size() > longest || text.find_first_of(" \t\r\n<>{}\"") != text.npos)
+    return false;
+  return text.find(".so") != text.npos || text.ends_with(".dylib") || text.ends_with(".dll");
+}
+
 Diagnosis problem(std::string_view code, const FileView& file, std::string_view format) {
   return std::move(diagnose(code)
                        .with("file", file.path())
@@ -200,6 +208,7 @@ void sniff(FileView& file, BinaryInfo& info) {
       script = script || text.find(word) != std::string_view::npos;
     Diagnosis found = problem(script && !json ? "EH-F10" : "EH-F05", file, info.sniffed);
     found.with("first_line", text.substr(0, std::min<std::size_t>(text.find_first_of("\r\n"), 120)));
+    if (is_path_of_library(head, file.size())) found.with("link_target", head);
     info.problems.push_back(std::move(found));
     return;
   }

@@ -44,6 +44,8 @@ std::optional<LoaderHint> read_error_output(std::string_view text) {
   const std::vector<std::string> lines = split(text, '\n');
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];
+    // The cause of what the next lines report.
+    if (auto words = texts::read_last_words(line, i == 0 ? std::string_view() : lines[i - 1])) return words;
     constexpr std::string_view thrown = "terminate called after throwing an instance";
     std::optional<LoaderHint> hint;
     for (const std::string_view lookup : {": symbol lookup error: ", ": relocation error: "})
@@ -79,9 +81,9 @@ void add_evidence(Diagnosis& diagnosis, const LoaderHint& hint) {
   const bool missing = hint.code == "EH-L01" || hint.code == "EH-R15" || hint.code == "EH-X01";
   const bool is_name =
       hint.subject.find_first_of("/\\") == std::string::npos || hint.subject.starts_with('@');
-  add(missing || (is_name && !hint.version.empty()) ? "library"
-      : hint.version.empty()                        ? "file"
-                                                    : "path",
+  add(missing || hint.code == "EH-L35" || (is_name && !hint.version.empty()) ? "library"
+      : hint.version.empty()                                                 ? "file"
+                                                                             : "path",
       hint.subject);
   add("symbol", hint.symbol);
   add("version", hint.version);

@@ -44,7 +44,8 @@ std::optional<LoaderHint> read_engine_text(std::string_view text);
 std::optional<LoaderHint> read_limit_text(std::string_view text);
 
 // Reads the last useful line of a process's standard error: a symbol lookup error, an assertion of ld.so, an
-// uncaught exception, an error of cuDNN about one of its parts.
+// uncaught exception, an error of cuDNN about one of its parts, the reason why MKL, OpenMP, protobuf or
+// AddressSanitizer ends a process.
 std::optional<LoaderHint> read_error_output(std::string_view text);
 
 // Returns the hint as a diagnosis: code, evidence from the text, "os_said".

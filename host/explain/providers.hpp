@@ -19,6 +19,7 @@ struct Provider {
   std::string_view other{};  // a source outside package managers: a driver, the Visual C++ Redistributable
   // In the repositories of Fedora and RHEL, where the library's name selects the package; not verified.
   bool fedora = false;
+  bool conda_forge = false;  // `conda` was compared with the list of conda-forge
 };
 
 // All known libraries.

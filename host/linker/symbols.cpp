@@ -155,7 +155,7 @@ class SymbolPass {
       lender = &one;
     }
     UndefinedSymbol undefined{
-        symbol.name, symbol.version, symbol.library, importer, !found.empty(), symbol.variable, {}};
+        symbol.name, symbol.version, symbol.library, importer, !found.empty(), symbol.variable, {}, false};
     // This machine's C library does not show what the recorded one offers; its version number does.
     if (closure_.recorded && symbol.version.starts_with("GLIBC_")) return;
     // A library already reported as missing may export the symbol.
@@ -175,8 +175,8 @@ class SymbolPass {
   SymbolFindings findings_;
 };
 
-// Returns the program whose extensions use such names: its executable exports them (the C interfaces of
-// Node-API, Python, R, Lua and others).
+}  // namespace
+
 std::string_view offered_by_program(std::string_view name) {
   struct Family {
     std::string_view prefix, program;
@@ -192,6 +192,8 @@ std::string_view offered_by_program(std::string_view name) {
     if (name.starts_with(family.prefix)) return family.program;
   return {};
 }
+
+namespace {
 
 // The loader names a symbol's version only if it was linked with one, whether the name exists or not.
 const char* code_of(const UndefinedSymbol& symbol) {

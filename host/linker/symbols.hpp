@@ -1,6 +1,7 @@
 // The symbol pass: symbols that would stay undefined once the whole closure is loaded (L12, L14, L15, L16).
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -16,6 +17,7 @@ struct UndefinedSymbol {
   bool other_version = false;  // the closure exports the name, but in no suitable version (EH-L15)
   bool variable = false;       // it was a variable at link time (EH-L14)
   std::string lent_by;         // doubtful: path of the library of this process that exports it
+  bool likely = false;         // `library` follows from the names of its other symbols alone
 };
 
 struct SymbolFindings {
@@ -38,6 +40,10 @@ struct SymbolFindings {
 // own libraries are assumed to be complete. Takes some 10 ms for a large engine.
 SymbolFindings undefined_symbols(const Closure& closure, Reader& reader,
                                  const std::filesystem::path& only_below = {});
+
+// Returns the program whose extensions use such names: its executable exports them (the C interfaces of
+// Node-API, Python, R, Lua and others). Empty for other names.
+std::string_view offered_by_program(std::string_view name);
 
 // Returns diagnoses for `undefined` or `doubtful` (then with lent_by), one per library and code: EH-L12
 // (symbol..., required_by); EH-L14 for variables; EH-L15 (symbol..., version, library, required_by) for

@@ -92,6 +92,11 @@ std::string last_words(const std::string& error_output) {
   return join(lines, " | ");
 }
 
+// Classes for which a library ends the process, with abort() or exit(), after it has printed why.
+bool is_reason_to_end(std::string_view code) {
+  return code == "EH-R15" || code == "EH-R21" || code == "EH-L12" || code == "EH-L35" || code == "EH-L45";
+}
+
 int signal_of(const ChildOutcome& outcome, const ProbeReport& report, const ProbeRequest& request) {
   if (outcome.signal != 0) return outcome.signal;
   if (outcome.status_lost) return static_cast<int>(report.crash["signal"].as_integer());
@@ -105,7 +110,7 @@ Diagnosis crashed(int number, const ProbeReport& report, const std::optional<exp
   const std::string in_library = report.crash["in_library"].as_string();
   const bool in_loader = in_library.find("/ld-") != std::string::npos;
   Diagnosis diagnosis = [&] {
-    if (number == SIGABRT && hint && (hint->code == "EH-R03" || hint->code == "EH-R15"))
+    if (number == SIGABRT && hint && (hint->code == "EH-R03" || is_reason_to_end(hint->code)))
       return explain::to_diagnosis(*hint, last_words(error_output));
     // An exception that leaves the engine's functions ends here, because nothing may cross the C interface.
     // An exception on a thread of the engine's own crosses nothing.
@@ -273,7 +278,7 @@ Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const Prob
     return std::move(
         diagnosis.with("exception_code", exception_text(outcome.exception), "how the probe ended"));
   }
-  if (hint && (hint->code == "EH-L13" || hint->code == "EH-F08"))
+  if (hint && (hint->code == "EH-L13" || hint->code == "EH-F08" || is_reason_to_end(hint->code)))
     return explain::to_diagnosis(*hint, last_words(outcome.error));
   if (outcome.exit_code == status_without_answer)
     return diagnose("EH-R09")

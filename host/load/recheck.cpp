@@ -221,7 +221,7 @@ std::optional<Diagnosis> recheck_passed_on(const Diagnosis& said, const prefligh
   Diagnosis diagnosis = merged(explain::to_diagnosis(*hint, message), said);
   preflight::Spec opened = spec;
   opened.plugin_header = false;
-  opened.symbols = true;
+  opened.symbols = opened.versioned_symbols = true;
   for (const std::string_view named : {diagnosis.value("required_by"), diagnosis.value("file")})
     if (path_of(named).is_absolute()) {
       opened.plugin = path_of(named);
@@ -248,7 +248,7 @@ Diagnosis recheck(Diagnosis said, const preflight::Spec& spec) {
   const bool bus_error = said.code == "EH-R02" && said.value("signal") == "SIGBUS";
   if (!from_text(said) && !by_engine && !bus_error) return said;
   preflight::Spec closer = spec;
-  closer.symbols = true;
+  closer.symbols = closer.versioned_symbols = true;
   const preflight::Report report = preflight::check(closer);
   if (bus_error) return recheck_bus_error(std::move(said), report);
   if (from_text(said)) {

@@ -74,7 +74,8 @@ Fact<std::string> detect_job() {
 bool is_loader_variable(std::string_view name) {
   static constexpr std::string_view prefixes[] = {"LD_",  "CUDA_", "NVIDIA_", "NCCL_",
                                                   "HIP_", "ROCR_", "HSA_"};
-  static constexpr std::string_view names[] = {"CONDA_PREFIX", "GLIBC_TUNABLES", "PYTORCH_CUDA_ALLOC_CONF"};
+  static constexpr std::string_view names[] = {"ASAN_OPTIONS", "CONDA_PREFIX", "GLIBC_TUNABLES",
+                                               "PYTORCH_CUDA_ALLOC_CONF"};
   return std::any_of(std::begin(prefixes), std::end(prefixes),
                      [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
          std::find(std::begin(names), std::end(names), name) != std::end(names);

@@ -8,6 +8,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/linker/search.hpp"
+#include "host/platform/driver_state.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -21,11 +22,6 @@ const linker::Object* by_name(const Closure& closure, const std::string& name) {
   for (const linker::Object& object : closure.objects)
     if (object.name == name) return &object;
   return nullptr;
-}
-
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return a == b || std::filesystem::equivalent(path_of(a), path_of(b), error);
 }
 
 // A file that two builds share is one file on the disk, and the loader treats it as loaded under either name.
@@ -182,6 +178,28 @@ void warn_of_preload(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
   }
 }
 
+// AddressSanitizer's runtime ends a process at its start, unless it is preloaded or does not check that.
+void judge_sanitizer(const Spec& spec, const Closure& closure, std::vector<Diagnosis>& diagnoses) {
+  const auto has = [&](std::string_view name, std::string_view part) {
+    const std::string* const value =
+        spec.platform == nullptr ? nullptr : platform::variable_of(*spec.platform, name);
+    return value != nullptr && value->find(part) != std::string::npos;
+  };
+  for (const linker::Object& object : closure.objects) {
+    const std::string& name = object.soname.empty() ? object.name : object.soname;
+    if (object.info == nullptr || object.found_by == "already loaded" ||
+        !(name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan")))
+      continue;
+    if (!has("LD_PRELOAD", "asan") && !has("ASAN_OPTIONS", "verify_asan_link_order=0"))
+      diagnoses.push_back(std::move(diagnose("EH-R21")
+                                        .with("file", path_text(spec.plugin))
+                                        .with("library", name, object.found_by)
+                                        .with("path", object.path, object.found_by)
+                                        .with("needed_by", object.needed_by)));
+    return;
+  }
+}
+
 enum class Side { exported, imported };
 
 std::set<std::string> names_of(const std::string& file, Side side) {
@@ -195,6 +213,11 @@ std::set<std::string> names_of(const std::string& file, Side side) {
 
 }  // namespace
 
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || std::filesystem::equivalent(path_of(a), path_of(b), error);
+}
+
 void judge_environment(const Inquiry& inquiry, const linker::Closure& closure, Report& report) {
   warn_of_loaded(inquiry, closure, report.warnings);
   warn_of_search(inquiry, report.warnings);
@@ -202,6 +225,7 @@ void judge_environment(const Inquiry& inquiry, const linker::Closure& closure, R
   warn_of_preload(inquiry, report.warnings);
   name_the_variable(inquiry, closure, report.diagnoses);
   report_ignored_path(inquiry, report.diagnoses);
+  judge_sanitizer(inquiry.index.spec, closure, report.diagnoses);
 }
 
 void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,
@@ -238,51 +262,6 @@ void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,
       diagnoses.push_back(std::move(diagnosis));
     }
   }
-}
-
-void name_other_releases(const ViewIndex& index, std::vector<Diagnosis>& diagnoses) {
-  for (Diagnosis& diagnosis : diagnoses) {
-    if (diagnosis.code != "EH-L01" && diagnosis.code != "EH-L02") continue;
-    std::vector<std::string> folders = diagnosis.values("searched");
-    folders.emplace_back(linker::folder_of_file(diagnosis.value("needed_by")));
-    std::set<std::string> reported;
-    for (const std::string& library : diagnosis.values("library")) {
-      const std::size_t at = library.find(".so.");
-      if (at == std::string::npos) continue;
-      const std::string stem = library.substr(0, at + 4);
-      for (const std::string& folder : folders)
-        for (const std::string& name : index.reader.names_in(folder))
-          // The name with the fewest numbers is the SONAME: libavutil.so.57, not libavutil.so.57.28.100.
-          if (name.starts_with(stem) && name.find('.', stem.size()) == std::string::npos &&
-              name != library.substr(0, name.size()) && reported.insert(name).second)
-            diagnosis.with("other_release", folder + "/" + name);
-    }
-  }
-}
-
-namespace {
-
-bool offers(linker::Reader& reader, const std::string& file, const Diagnosis& missing) {
-  const auto table = binary::read_symbols(reader.on_disk(file));
-  return table && std::ranges::any_of(table->exports, [&](const binary::Symbol& symbol) {
-           return symbol.name == missing.value("symbol") && symbol.version == missing.value("version");
-         });
-}
-
-}  // namespace
-
-void explain_missing_symbol(const ViewIndex& index, const linker::Closure& closure, Diagnosis& diagnosis) {
-  const std::string library(diagnosis.value("library")), needer(diagnosis.value("required_by"));
-  const linker::Object* found = library.empty() ? nullptr : closure.find(library);
-  if (diagnosis.code != "EH-L15" || found == nullptr) return;
-  diagnosis.with("path", found->path, found->found_by);
-  if (found->found_by == variable)
-    diagnosis.with("from_environment", variable, index.spec.machine.library_path_text.value_or(""));
-  for (const std::string& path : files_of_name(index, needer, library))
-    if (!same_file(path, found->path) && offers(index.reader, path, diagnosis)) {
-      diagnosis.with("wanted", path);
-      break;
-    }
 }
 
 }  // namespace enginehost::preflight

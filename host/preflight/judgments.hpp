@@ -14,6 +14,7 @@
 #include "base/diagnosis.hpp"
 #include "host/linker/linker.hpp"
 #include "host/linker/machine.hpp"
+#include "host/linker/symbols.hpp"
 #include "host/preflight/foreign.hpp"
 #include "host/preflight/preflight.hpp"
 
@@ -121,6 +122,10 @@ struct FoundByName {
 };
 FoundByName find_by_name(const ViewIndex& index, const std::string& file, const std::string& name);
 
+// Returns the file's own folder, where its parts usually lie, and those that the loader searches for what it
+// opens by name.
+std::vector<std::string> folders_searched(const ViewIndex& index, const std::string& file);
+
 // Returns every file of that name which the loader would take when `file` asks for it, if there were no
 // other, and the one beside `file`.
 std::vector<std::string> files_of_name(const ViewIndex& index, const std::string& file,
@@ -211,12 +216,24 @@ MemoryNeed memory_needed_by(const linker::Closure& closure);
 // process. On Windows only a warning, EH-W11, when they exceed the memory that can still be committed.
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report);
 
-// Adds to EH-L01 and EH-L02 the files that differ from the missing library in the number alone
+// Adds to EH-L01 and EH-L02 where the library is after all: under another name ("unlinked", "linked_as", also
+// for EH-L09 and EH-L15 about an older one), in a folder of an installation that the loader does not search
+// ("elsewhere", "library_path", "ldconfig"; and "distribution" for NixOS), or else in another release
 // ("other_release"): libavutil.so.57 where libavutil.so.58 is needed.
-void name_other_releases(const ViewIndex& index, std::vector<Diagnosis>& diagnoses);
+void explain_missing_libraries(const ViewIndex& index, std::vector<Diagnosis>& diagnoses);
 
-// Adds to an EH-L15 about a symbol: "path" (the file found for the library), "from_environment",
-// "wanted" (another file of that name that offers the symbol).
+// True when both paths lead to one file.
+bool same_file(const std::string& a, const std::string& b);
+
+// Symbols without a version name no library. Sets the needed library that should offer each of them, if
+// another file of its name does, or if it offered them until some release. If only the names of its other
+// symbols begin the same, the symbol is marked as likely.
+void name_libraries(const ViewIndex& index, const linker::Closure& closure,
+                    std::vector<linker::UndefinedSymbol>& symbols);
+
+// Adds to an EH-L12, EH-L14 or EH-L15 about a symbol of a library: "path" (EH-L15) or "expected_in" (the file
+// found for the library), "from_environment", "wanted" (another file of that name that offers the symbol),
+// "last_release" (of the library that offered it), "installed_by" (packages that have each written the file).
 void explain_missing_symbol(const ViewIndex& index, const linker::Closure& closure, Diagnosis& diagnosis);
 
 struct Inquiry {
@@ -229,7 +246,7 @@ struct Inquiry {
 // offers another file, of the build or of the system), EH-L17 (the process has loaded another file already),
 // EH-L34 (a preload that does not exist). Turns a missing library into EH-L30 or EH-L31 when it lies in a
 // folder of LD_LIBRARY_PATH that the loader does not search. Adds "from_environment" to failures caused by a
-// file that the variable put first.
+// file that the variable put first. Adds EH-R21 for a runtime of AddressSanitizer that is not preloaded.
 void judge_environment(const Inquiry& inquiry, const linker::Closure& closure, Report& report);
 
 // EH-L17 as a failure: a library of the build imports a symbol that the build's own file offers and the

@@ -23,21 +23,24 @@ namespace enginehost::preflight {
 namespace {
 
 // Libraries that open parts of their own, and how the parts' names begin. Seen in the files of cuDNN 8 and 9,
-// CUDA 11 to 13 and MKL 2026.2.0 (2026-11-28); TensorRT's part is in its error texts (NVIDIA/TensorRT#3983).
-// Other libraries contain many names that they only try (profilers, RDMA, other GPUs), which prove nothing.
+// CUDA 11 to 13 and MKL 2024.0, 2024.1 and 2026.2.0 (2026-11-28); TensorRT's part is in its error texts
+// (NVIDIA/TensorRT#3983). Other libraries contain many names that they only try (profilers, RDMA, other
+// GPUs), which prove nothing.
 struct Family {
   std::string_view product, library, part;
   bool needed = true;             // the library does nothing without it
   bool one_folder = true;         // both must come from one folder
   bool own_folder_first = false;  // the library looks beside itself before the loader searches
+  bool any = false;               // one of its parts is enough
 };
 constexpr Family families[] = {{"cuDNN", "libcudnn", "libcudnn_"},
                                {"NVRTC", "libnvrtc.", "libnvrtc-builtins."},
                                {"cuDNN", "libcudnn", "libnvrtc.so", false, false},
                                {"TensorRT", "libnvinfer.", "libnvinfer_builder_resource", false},
-                               {"MKL", "libmkl_rt.", "libmkl_core.", false, true, true},
-                               {"MKL", "libmkl_core.", "libmkl_def.", false, true, true},
-                               {"MKL", "libmkl_core.", "libmkl_avx", false, true, true},
+                               {"MKL", "libmkl_rt.", "libmkl_core.", true, true, true},
+                               {"MKL", "libmkl_core.", "libmkl_def.", false, true, true, true},
+                               {"MKL", "libmkl_core.", "libmkl_avx", false, true, true, true},
+                               {"MKL", "libmkl_core.", "libmkl_mc", false, true, true, true},
                                {"MKL", "libmkl_core.", "libmkl_vml_", false, true, true}};
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
@@ -106,16 +109,6 @@ std::vector<linker::SearchPlace> places_searched(const ViewIndex& index, const s
   return places;
 }
 
-// Returns the file's own folder, where its parts usually lie, and the folders of places_searched().
-std::vector<std::string> folders_searched(const ViewIndex& index, const std::string& file) {
-  std::vector<std::string> folders = {folder_of(file)};
-  for (const linker::SearchPlace& place : places_searched(index, file))
-    if (place.kind == linker::SearchPlace::Kind::folder &&
-        std::find(folders.begin(), folders.end(), place.directory) == folders.end())
-      folders.push_back(place.directory);
-  return folders;
-}
-
 bool is_accepted(const ViewIndex& index, const std::string& path) {
   if (!index.reader.file_exists(path)) return false;
   const auto& info = index.reader.read(path);
@@ -156,6 +149,15 @@ bool same_release(const std::string& a, const std::string& b) {
 }
 
 }  // namespace
+
+std::vector<std::string> folders_searched(const ViewIndex& index, const std::string& file) {
+  std::vector<std::string> folders = {folder_of(file)};
+  for (const linker::SearchPlace& place : places_searched(index, file))
+    if (place.kind == linker::SearchPlace::Kind::folder &&
+        std::find(folders.begin(), folders.end(), place.directory) == folders.end())
+      folders.push_back(place.directory);
+  return folders;
+}
 
 const std::vector<std::string>& ViewIndex::library_names(const std::string& file,
                                                          std::string_view prefix) const {
@@ -219,19 +221,28 @@ std::vector<Diagnosis> missing_parts(const ViewIndex& index, const std::vector<s
   for (const std::string& file : files) {
     if (!index.reader.read(file)) continue;
     const std::string name = soname_of(index.reader, file);
-    const auto family = std::find_if(std::begin(families), std::end(families), [&](const Family& known) {
-      return known.needed && name.starts_with(known.library);
-    });
-    if (family == std::end(families)) continue;
-    const std::vector<std::string> folders = folders_searched(index, file);
-    Diagnosis diagnosis = diagnose("EH-R15");
-    for (const std::string& part : index.library_names(file, family->part)) {
+    std::vector<std::string> folders;
+    const auto is_missing = [&](const std::string& part) {
+      if (folders.empty()) folders = folders_searched(index, file);
       const std::vector<std::string> names = spellings(part, name);
-      if (std::any_of(names.begin(), names.end(),
-                      [&](const std::string& one) { return is_there(index, file, one, folders); }))
-        continue;
-      diagnosis.with("library", names.front(), "text in " + file);
+      return std::none_of(names.begin(), names.end(),
+                          [&](const std::string& one) { return is_there(index, file, one, folders); });
+    };
+    const auto add = [&](Diagnosis& diagnosis, const std::string& part) {
+      diagnosis.with("library", spellings(part, name).front(), "text in " + file);
+    };
+    Diagnosis diagnosis = diagnose("EH-R15");
+    std::vector<std::string> choices;
+    for (const Family& family : families) {
+      if (!name.starts_with(family.library) || !(family.needed || family.any)) continue;
+      const std::vector<std::string>& parts = index.library_names(file, family.part);
+      if (family.any) choices.insert(choices.end(), parts.begin(), parts.end());
+      for (const std::string& part : parts)
+        if (family.needed && is_missing(part)) add(diagnosis, part);
     }
+    // MKL falls back to libmkl_def, which is the first and serves every processor.
+    if (!choices.empty() && std::all_of(choices.begin(), choices.end(), is_missing))
+      add(diagnosis, choices.front());
     if (diagnosis.evidence.empty()) continue;
     diagnosis.with("file", path_text(index.spec.plugin)).with("needed_by", file);
     for (const std::string& folder : folders) diagnosis.with("searched", folder);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
@@ -37,7 +38,7 @@ class Check {
     const Closure closure = close(path_text(spec_.plugin), order_);
     report_.diagnoses = linker::diagnose_closure(spec_.machine, closure);
     judge_driver(spec_, closure, report_.diagnoses);
-    name_other_releases(index_, report_.diagnoses);
+    explain_missing_libraries(index_, report_.diagnoses);
     drop_duplicates();
     take_closure(closure, report_);
     doubts_ = closure.doubts;
@@ -211,16 +212,20 @@ class Check {
 
   void check_symbols(const Closure& closure) {
     auto findings = linker::undefined_symbols(closure, reader_, spec_.view);
+    auto &undefined = findings.undefined, &doubtful = findings.doubtful;
+    if (spec_.versioned_symbols) name_libraries(index_, closure, undefined);
+    // The program that opens the file may offer the others.
     if (!spec_.symbols) {
-      findings.doubtful.clear();
-      std::erase_if(findings.undefined, [](const auto& symbol) { return symbol.library.empty(); });
+      doubtful.clear();
+      for (const auto& symbol : undefined)
+        if (symbol.likely) doubtful.push_back(symbol);
+      std::erase_if(undefined, [](const auto& symbol) { return symbol.library.empty() || symbol.likely; });
     }
-    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings.undefined)) {
-      explain_missing_symbol(index_, closure, diagnosis);
-      report_.diagnoses.push_back(std::move(diagnosis));
-    }
-    for (Diagnosis& diagnosis : linker::diagnose_symbols(findings.doubtful))
-      doubts_.push_back(std::move(diagnosis));
+    for (auto [symbols, list] : {std::pair(&undefined, &report_.diagnoses), std::pair(&doubtful, &doubts_)})
+      for (Diagnosis& diagnosis : linker::diagnose_symbols(*symbols)) {
+        explain_missing_symbol(index_, closure, diagnosis);
+        list->push_back(std::move(diagnosis));
+      }
   }
 
   void collect_dependency_stamps(const Closure& closure) {
@@ -287,6 +292,7 @@ Report inspect_foreign(const std::filesystem::path& file, bool symbols, const bi
 // some 10 ms for a large engine.
 void note_undefined_symbols(Spec spec, Report& report) {
   spec.symbols = true;
+  spec.versioned_symbols = false;  // no library was found that should offer them
   const Report with_symbols = check(spec);
   std::set<std::string> symbols;
   if (with_symbols.verdict == Verdict::fails)

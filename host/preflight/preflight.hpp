@@ -44,7 +44,7 @@ struct Spec {
   linker::Machine machine;            // linker::describe_this_machine() with `loaded` filled in
   const platform::Platform* platform = nullptr;  // for sentences about GPUs and drivers; may be null
   bool symbols = false;                          // run the symbol pass too (EH-L12, EH-L15); costs some 10 ms
-  bool versioned_symbols = false;                // the pass for symbols that name the library they are of
+  bool versioned_symbols = false;                // the pass for symbols of which the library is known
   bool plugin_header = true;                     // the plugin must export a readable engine_plugin_v1
 };
 

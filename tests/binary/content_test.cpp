@@ -97,6 +97,19 @@ TEST_F(Content, AWebPageIsF05WithItsTitle) {
   EXPECT_EQ(first_code(write("z.so", "404 page not found\n")), "EH-F05");
 }
 
+// Archives, copies and git without links leave the target's name as text.
+TEST_F(Content, ALinkThatBecameTextIsF05WithItsTarget) {
+  for (const char* target : {"libcudart.so.12.4.127", "../lib64/libx.so", "libx.dylib", "x64/a.dll"}) {
+    const Result<BinaryInfo> info = read_binary(write("x.so", target));
+    ASSERT_TRUE(info.has_value());
+    EXPECT_EQ(info->problems.front().code, "EH-F05");
+    EXPECT_EQ(info->problems.front().value("link_target"), target);
+  }
+  for (const char* text :
+       {"see libx.so", "libx.so\nliby.so\n", "404 page not found", "libx", "{\"a\":\"x.so\"}"})
+    EXPECT_EQ(read_binary(write("y.so", text))->problems.front().value("link_target"), "") << text;
+}
+
 // UTF-16, as servers on Windows send it.
 TEST_F(Content, AWebPageInUtf16IsF05WithItsTitle) {
   const std::u16string page = u"<!DOCTYPE html><html><head><title>Anmeldung für Gäste</title></head></html>";

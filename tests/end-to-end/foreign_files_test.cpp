@@ -88,7 +88,8 @@ TEST(ForeignFiles, ARemedyDoesNotRepeatTheLastCommand) {
   const Ended text = workplace.info(arguments);
   EXPECT_EQ(text.status, 6) << text.said();
   EXPECT_THAT(text.output, testing::HasSubstr("EH-W01"));
-  EXPECT_THAT(text.output, testing::HasSubstr("Visual C++ Redistributable"));
+  EXPECT_THAT(text.output, testing::HasSubstr("put far.dll into the folder of engine.dll"));
+  EXPECT_THAT(text.output, testing::Not(testing::HasSubstr("Visual C++ Redistributable")));
   EXPECT_THAT(text.output, testing::Not(testing::HasSubstr("--inspect")));
 }
 

@@ -66,6 +66,35 @@ TEST(RunningFaults, ReportsR03WithTheLastWordsOfAnAbort) {
                 {"no such device, sorry"}});
 }
 
+// Prints the text to standard error, then ends the process.
+TestBuild that_says(const std::string& text, const std::string& end) {
+  return with_constructor("(void)!write(2, \"" + text + "\\n\", " + std::to_string(text.size() + 1) + "); " +
+                          end);
+}
+
+TEST(RunningFaults, ReportsR15ForTheFatalErrorOfMkl) {
+  expect_fault(
+      {that_says("Intel MKL FATAL ERROR: Cannot load libmkl_avx2.so.2 or libmkl_def.so.2.", "exit(2);"),
+       "EH-R15",
+       {"libmkl_def.so.2"}});
+}
+
+TEST(RunningFaults, ReportsL45ForTheSameProtoFileInTwoLibraries) {
+  for (const char* end : {"abort();", "exit(1);"})
+    expect_fault({that_says("[libprotobuf ERROR] File already exists in database: onnx/onnx-ml.proto", end),
+                  "EH-L45",
+                  {"onnx/onnx-ml.proto"}});
+}
+
+TEST(RunningFaults, ReportsR21BeforeTheBuildIsLoaded) {
+  TestBuild build =
+      faulty_build({{plugin, plugin_that_needs({"libpart.so"}, "$ORIGIN/lib")},
+                    {"lib/libpart.so", compile_library("int one(void) { return 1; }\n",
+                                                       {"-fsanitize=address", "-Wl,-soname,libpart.so"})}});
+  build.search = {"lib"};
+  expect_fault({build, "EH-R21", {"libasan.so", "libpart.so"}});
+}
+
 TEST(RunningFaults, ReportsR04ForAnExitWithStatus0) {
   expect_fault({with_constructor("exit(0);"), "EH-R04", {"0"}});
 }

@@ -175,6 +175,14 @@ constexpr Case engines[] = {
      "EH-R15", "libcudnn_graph.so.9.1.0", ""},
     {"cuDNN error: CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH", "EH-R16", "", ""},
     {"cuDNN error: CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED", "EH-R15", "", ""},
+    {"6: [libLoader.h::DynamicLibrary::50] Error Code 6: Internal Error (Unable to load library: "
+     "libnvinfer_builder_resource.so.8.4.1)",
+     "EH-R15", "libnvinfer_builder_resource.so.8.4.1", ""},
+    {"[error] 6: [libLoader.cpp::nvinfer1::rt::DynamicLibrary::Impl::Impl::288] Error Code 6: Internal Error "
+     "(Unable to load library: nvinfer_builder_resource_10.dll)",
+     "EH-R15", "nvinfer_builder_resource_10.dll", ""},
+    {"RuntimeError: Library libcublas.so.12 is not found or cannot be loaded", "EH-R15", "libcublas.so.12",
+     ""},
     {"nvrtc: error: failed to open libnvrtc-builtins.so.11.8.\n  Make sure that it is installed correctly.",
      "EH-R15", "libnvrtc-builtins.so.11.8", ""},
     {"RuntimeError: Found no NVIDIA driver on your system. Please check", "EH-G01", "", ""},

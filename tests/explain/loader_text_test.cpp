@@ -1,4 +1,5 @@
 #include "host/explain/loader_text.hpp"
+#include "host/explain/explain.hpp"
 
 #include <gtest/gtest.h>
 
@@ -162,6 +163,52 @@ TEST(LoaderText, ARelocationErrorIsAMissingLazySymbolToo) {
   EXPECT_EQ(hint->code, "EH-L13");
   EXPECT_EQ(hint->symbol, "f2");
   EXPECT_EQ(hint->version, "V1");
+}
+
+struct LastWords {
+  const char *text, *code, *subject, *found;
+};
+
+// Libraries print these lines before they end the process, as bug reports quote them.
+constexpr LastWords last_words[] = {
+    {"Intel MKL FATAL ERROR: Cannot load libmkl_avx2.so or libmkl_def.so.\n", "EH-R15", "libmkl_def.so", ""},
+    {"INTEL oneMKL ERROR: /x/libmkl_def.so.2: cannot open shared object file: No such file or "
+     "directory.\nIntel oneMKL FATAL ERROR: Cannot load libmkl_def.so.2.\n",
+     "EH-R15", "libmkl_def.so.2", ""},
+    {"INTEL MKL ERROR: /x/libmkl_avx512.so.2: undefined symbol: mkl_sparse_optimize_bsr_trsm_i8.\nIntel MKL "
+     "FATAL ERROR: Cannot load libmkl_avx512.so.2 or libmkl_def.so.2.\n",
+     "EH-L12", "", ""},
+    {"OMP: Error #15: Initializing libiomp5.so, but found libomp.so.5 already initialized.\nOMP: Hint This "
+     "means that multiple copies of the OpenMP runtime have been linked into the program.\n",
+     "EH-L35", "libiomp5.so", "libomp.so.5"},
+    {"[libprotobuf ERROR google/protobuf/descriptor_database.cc:642] File already exists in database: "
+     "onnx/onnx-ml.proto\n[libprotobuf FATAL google/protobuf/descriptor.cc:1984] CHECK failed: "
+     "GeneratedDatabase()->Add(encoded_file_descriptor, size): \nterminate called after throwing an instance "
+     "of 'google::protobuf::FatalException'\n  what():  CHECK failed: GeneratedDatabase()\n",
+     "EH-L45", "", "onnx/onnx-ml.proto"},
+    {"E0000 00:00:1703612509.198109       1 descriptor_database.cc:656] File already exists in database: "
+     "onnx/onnx-ml.proto\n",
+     "EH-L45", "", "onnx/onnx-ml.proto"},
+    {"==73446==ASan runtime does not come first in initial library list; you should either link runtime to "
+     "your application or manually preload it with LD_PRELOAD.\n",
+     "EH-R21", "", ""},
+    {"==1==Your application is linked against incompatible ASan runtimes.\n", "EH-R21", "", ""},
+    {"INTEL MKL ERROR: Parameter 4 was incorrect on entry to DGEMM.\nterminate called after throwing an "
+     "instance of 'std::runtime_error'\n  what():  no\n",
+     "EH-R03", "", ""},
+};
+
+TEST(LoaderText, TheReasonForWhichALibraryEndsTheProcessIsRead) {
+  for (const LastWords& one : last_words) {
+    const auto hint = read_error_output(one.text);
+    ASSERT_TRUE(hint) << one.text;
+    EXPECT_EQ(hint->code, one.code) << one.text;
+    EXPECT_EQ(hint->subject, one.subject) << one.text;
+    EXPECT_EQ(hint->found, one.found) << one.text;
+    Diagnosis diagnosis = to_diagnosis(*hint, one.text);
+    complete(diagnosis);
+    EXPECT_FALSE(diagnosis.cause.empty() || diagnosis.remedy.empty()) << one.text;
+  }
 }
 
 TEST(LoaderText, ABadPreloadNeverHidesTheLaterError) {

@@ -1,4 +1,5 @@
-// Looks up the packages that the table names for FFmpeg, HIP, cuDSS, NVPL, NVSHMEM, TensorRT and Level Zero:
+// Looks up the packages that the table names for FFmpeg, HIP, cuDSS, NVPL, NVSHMEM, TensorRT, Level Zero and
+// oneAPI:
 // in the package index through pip, and in Debian's lists. Skipped, with the reason, where neither answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,8 +27,9 @@ std::string output_of(const std::string& command) {
 }
 
 bool is_looked_up(const Provider& row) {
-  for (const std::string_view product : {"FFmpeg", "AMD HIP", "cuDSS", "part of cuDSS", "NVPL", "NVSHMEM",
-                                         "part of NVSHMEM", "TensorRT", "part of TensorRT", "Level Zero"})
+  for (const std::string_view product :
+       {"FFmpeg", "AMD HIP", "cuDSS", "part of cuDSS", "NVPL", "NVSHMEM", "part of NVSHMEM", "TensorRT",
+        "part of TensorRT", "Level Zero", "oneMKL", "SYCL", "part of the SYCL", "Intel compiler", "oneCCL"})
     if (row.what.starts_with(product)) return true;
   return false;
 }

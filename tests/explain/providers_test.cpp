@@ -129,7 +129,7 @@ TEST(Providers, ALibraryIsOfTheReleaseThatItsNumberNames) {
   constexpr Release cases[] = {
       {"libavutil.so.56", "FFmpeg 4", "libavutil57"},
       {"libavutil.so.57", "FFmpeg 5: Debian package libavutil57", "FFmpeg 6"},
-      {"libavutil.so.58", "FFmpeg 6: probably conda package ffmpeg=6", "Debian"},
+      {"libavutil.so.58", "FFmpeg 6: conda-forge's package ffmpeg=6", "Debian"},
       {"libavcodec.so.61", "FFmpeg 7", "Debian"},
       {"libavformat.so.62.3.100", "FFmpeg 8", "Debian"},
       {"libavfilter.so.8", "Debian package libavfilter8", "FFmpeg 8"},
@@ -152,7 +152,22 @@ TEST(Providers, ALibraryIsOfTheReleaseThatItsNumberNames) {
       {"libnvinfer.so.10", "\"tensorrt==10.*\"", "TensorRT 8"},
       {"libnvonnxparser.so.10", "TensorRT 10", "TensorRT 8"},
       {"libnvinfer_builder_resource.so.10.7.0", "of the very version", "TensorRT 10"},
+      {"libnvinfer_lean.so.10", "\"tensorrt-lean-cu12-libs==10.*\"", "==11"},
+      {"libnvinfer_vc_plugin.so.11.4.0", "\"tensorrt-lean-cu13-libs==11.*\"", "==10"},
+      {"libnvinfer_dispatch.so.10", "\"tensorrt-dispatch-cu12-libs==10.*\"", "lean"},
+      {"nvinfer_builder_resource_10.dll", "of the very version", "TensorRT 10"},
+      {"NVINFER_LEAN_11.DLL", "\"tensorrt-lean-cu12-libs==11.*\"", "==10"},
       {"libze_loader.so.1", "Debian package libze1", "ROCm"},
+      {"libsycl.so.7", "\"intel-sycl-rt==2024.*\"", "2025"},
+      {"libsycl.so.8.0.0", "\"intel-sycl-rt==2025.*\"", "2024"},
+      {"libmkl_sycl_blas.so.5", "\"onemkl-sycl-blas==2025.*\"", "Intel MKL"},
+      {"libmkl_def.so.2", "of the very version of libmkl_core", "SYCL"},
+      {"libmkl_gnu_thread.so.2", "Intel MKL: ", "very version"},
+      {"libur_loader.so.0", "intel-cmplr-lib-ur", "Debian"},
+      {"libsvml.so", "intel-cmplr-lib-rt", "Debian"},
+      {"libnppicc.so.12", "nvidia-npp-cu12", "Debian"},
+      {"libnvjpeg.so.13", "package index nvidia-nvjpeg", "cu12"},
+      {"libomp140.x86_64.dll", "PyTorch 2.4.1 or newer", "Redistributable"},
   };
   for (const Release& one : cases) {
     EXPECT_THAT(provider_text(one.library), HasSubstr(one.part)) << one.library;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "tests/preflight/helpers.hpp"
 
 namespace enginehost::preflight {
@@ -189,6 +191,34 @@ TEST_F(Environment, L17ALibraryThatNothingNeedsHasNoUser) {
   const Diagnosis* warning = find(report.warnings, "EH-L17");
   ASSERT_NE(warning, nullptr);
   EXPECT_TRUE(warning->values("needed_by").empty()) << "by its path, each gets its own";
+}
+
+// A runtime of AddressSanitizer that is not the first library ends the process, unless its option forbids the
+// check.
+TEST_F(Environment, R21ASanitizerThatIsNotPreloadedIsAFailure) {
+  for (const char* soname : {"libasan.so.8", "libclang_rt.asan-x86_64.so"}) {
+    const auto runtime =
+        workshop_.library(soname, "int init(void){return 1;}", std::string("-Wl,-soname,") + soname);
+    const auto part = workshop_.library("libpart.so", "int part(void){return 1;}",
+                                        "-Wl,--no-as-needed " + faults::quoted(runtime));
+    const auto engine = workshop_.library("libengine.so", "int e(void){return 1;}",
+                                          "-Wl,--no-as-needed " + faults::quoted(part));
+    Spec spec = with_path(alone(engine), workshop_.folder().native());
+    const Report report = check(spec);
+    EXPECT_EQ(report.verdict, Verdict::fails) << soname;
+    ASSERT_EQ(first_code(report), "EH-R21") << soname;
+    EXPECT_EQ(report.diagnoses.front().value("needed_by"), part.native());
+    EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("preload " + runtime.native()));
+    for (const auto& [name, value, verdict] :
+         {std::tuple{"LD_PRELOAD", "/lib/libmine.so:/lib/libasan.so.8", Verdict::loads},
+          {"LD_PRELOAD", "/lib/libmine.so", Verdict::fails},
+          {"ASAN_OPTIONS", "detect_leaks=0:verify_asan_link_order=0", Verdict::loads},
+          {"ASAN_OPTIONS", "verify_asan_link_order=1", Verdict::fails}}) {
+      const platform::Platform platform = with_variable(name, value);
+      spec.platform = &platform;
+      EXPECT_EQ(check(spec).verdict, verdict) << name << "=" << value;
+    }
+  }
 }
 
 }  // namespace

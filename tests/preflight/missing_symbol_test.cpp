@@ -131,5 +131,51 @@ TEST_F(MissingSymbol, L01AnotherReleaseOfTheLibraryCannotStandIn) {
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("FFmpeg 6"));
 }
 
+// libstdc++.so.6.0.34 without the link libstdc++.so.6: lost by a copy, an archive or an update.
+TEST_F(MissingSymbol, L01TheLibraryLiesThereUnderAnotherName) {
+  for (const char* name : {"libpart.so.12.0.34", "libpart.so", "libpart.so.12.bak"}) {
+    const auto file = user(function, "-Wl,-rpath,'$ORIGIN/new'");
+    const auto kept = new_.parent_path() / name;
+    std::filesystem::rename(new_, kept);
+    const Report report = judged(file, "");
+    ASSERT_EQ(first_code(report), "EH-L01");
+    EXPECT_EQ(std::filesystem::path(report.diagnoses.front().value("unlinked")).filename(), name);
+    EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr(std::string("ln -s ") + name + " "));
+    // The remedy helps.
+    std::filesystem::create_symlink(name, std::string(report.diagnoses.front().value("linked_as")));
+    EXPECT_EQ(real_.error(file, ""), "");
+    std::filesystem::remove(new_);
+    std::filesystem::rename(kept, new_);
+  }
+}
+
+TEST_F(MissingSymbol, L01AnotherLibraryWithSuchANameIsNotTheLibrary) {
+  const auto file = user(function);
+  workshop_.remove(new_);
+  workshop_.library("new/libpart.so.12.1", "int created(void){return 0;}", "-Wl,-soname,libpart.so.11");
+  workshop_.file("new/libpart.so.12.2", "x");
+  const Report report = judged(file, "");
+  ASSERT_EQ(first_code(report), "EH-L01");
+  EXPECT_EQ(report.diagnoses.front().value("unlinked"), "");
+}
+
+TEST_F(MissingSymbol, L15TheNewerLibraryLacksItsLink) {
+  const auto map = workshop_.file("newer", "PART_1 { global: created; }; PART_2 { global: added; };");
+  const auto older_map = workshop_.file("older", "PART_1 { global: created; };");
+  const std::string older = "int created(void){return 0;}", flags = "-Wl,-soname,libpart.so.12 ";
+  new_ = workshop_.library("new/libpart.so.12", older + "int added(void){return 0;}",
+                           flags + "-Wl,--version-script=" + map.native());
+  workshop_.library("old/libpart.so.12", older, flags + "-Wl,--version-script=" + older_map.native());
+  const auto file = user(function, "-Wl,-rpath,'$ORIGIN/old'");
+  std::filesystem::rename(new_, new_.native() + ".1");
+  const Report report = judged(file, "");
+  ASSERT_EQ(first_code(report), "EH-L15");
+  EXPECT_THAT(std::string(report.diagnoses.front().value("unlinked")), HasSubstr("libpart.so.12.1"));
+  // One that lacks the version as well is no help.
+  std::filesystem::remove(new_.native() + ".1");
+  std::filesystem::copy_file(workshop_.path("old/libpart.so.12"), new_.native() + ".1");
+  EXPECT_EQ(judged(file, "").diagnoses.front().value("unlinked"), "");
+}
+
 }  // namespace
 }  // namespace enginehost::preflight

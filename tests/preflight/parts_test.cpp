@@ -229,5 +229,36 @@ TEST_F(Wheels, G17FoldersOfOneToolkitAreOneInstallation) {
   EXPECT_THAT(warning->values("path"), ElementsAre(other.native()));
 }
 
+// Names as in the files of MKL 2024.1. Any kernel may be the one for this processor; without all of them MKL
+// ends the process.
+TEST_F(Places, R15MklNeedsOneOfItsKernels) {
+  const std::string names =
+      "const char* names[] = {\"libmkl_avx2.so.2\", \"libmkl_avx512.so.2\", \"libmkl_def.so.2\", "
+      "\"libmkl_mc3.so.2\", \"libmkl_vml_def.so.2\", \"libmkl_gnu_thread.so.2\"};";
+  const auto core = library("mkl/libmkl_core.so.2", "", names);
+  const auto user =
+      library("libuser.so", "-Wl,--no-as-needed " + faults::quoted(core) + " -Wl,-rpath,'$ORIGIN/mkl'");
+  const Report report = judged(user);
+  EXPECT_EQ(report.verdict, Verdict::unsure);
+  ASSERT_EQ(first_code(report), "EH-R15");
+  EXPECT_THAT(report.diagnoses.front().values("library"), ElementsAre("libmkl_def.so.2"));
+  EXPECT_THAT(explain::describe(report.diagnoses.front()),
+              HasSubstr("of the very version of libmkl_core itself"));
+  for (const char* kernel : {"libmkl_def.so.2", "libmkl_avx2.so.2", "libmkl_mc3.so.2"}) {
+    const auto file = library(std::string("mkl/") + kernel);
+    EXPECT_EQ(judged(user).verdict, Verdict::loads) << kernel;
+    std::filesystem::remove(file);
+  }
+  library("mkl/libmkl_vml_def.so.2");
+  EXPECT_EQ(judged(user).verdict, Verdict::unsure);
+}
+
+TEST_F(Places, R15MklsDispatcherNeedsItsCore) {
+  const auto file = library("libmkl_rt.so.2", "", "const char* names[] = {\"libmkl_core.so.2\"};");
+  ASSERT_EQ(first_code(judged(file)), "EH-R15");
+  library("libmkl_core.so.2");
+  EXPECT_EQ(judged(file).verdict, Verdict::loads);
+}
+
 }  // namespace
 }  // namespace enginehost::preflight

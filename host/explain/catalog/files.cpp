@@ -83,16 +83,22 @@ constexpr Entry entries[] = {
      .remedies = {blame, published, not_ours, layer_repair, unrepaired, repair, named_again}},
     {.name = {"EH-F05", "a web page or text instead of a library"},
      .meaning =
-         "A server, a proxy or a sign-in page sent a page of text, and it was saved as if it were the file.",
+         "A server, a proxy or a sign-in page sent a page of text, and it was saved as if it were the file. "
+         "Or a link became a text with the name of its target, as in archives and on file systems without "
+         "links.",
      .before = "the first 512 bytes",
      .after = "the loader reports \"invalid ELF header\"",
-     .causes = {"{file} is not a library but a web page titled \"{page_title}\"",
-                "{file} is not a library: it is a {format}", "{file} is text, not a library",
-                "the file is a web page or text, not a library"},
-     .remedies = {published, not_ours,
-                  "{!place}{!as_published}{!outside}sign in to the network, or set https_proxy if the "
-                  "network needs a proxy",
-                  layer_repair, unrepaired, repair, "{place=argument}name a library instead of {file}"}},
+     .causes =
+         {"{file} was a link to {link_target}: it is a text with that name, as archives and file systems "
+          "without links leave it",
+          "{file} is not a library but a web page titled \"{page_title}\"",
+          "{file} is not a library: it is a {format}", "{file} is text, not a library",
+          "the file is a web page or text, not a library"},
+     .remedies =
+         {published, "{!as_published}make it a link again: ln -sf {link_target|word} {file|word}", not_ours,
+          "{!place}{!as_published}{!outside}{!link_target}sign in to the network, or set https_proxy if the "
+          "network needs a proxy",
+          layer_repair, unrepaired, repair, "{place=argument}name a library instead of {file}"}},
     {.name = {"EH-F06", "a file is still compressed"},
      .meaning =
          "The file is an archive that was never unpacked: a mistake in the manifest (archive, select).",

@@ -1,35 +1,9 @@
 // EH-L: linking libraries on Linux.
+#include "host/explain/catalog/linking_texts.hpp"
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
 namespace {
-
-constexpr std::string_view newer_system =
-    "use a build for older systems (engine-info ENGINE --plan --explain lists them) or a newer operating "
-    "system; never copy another system's C library here";
-// For a DT_NEEDED with a slash in it: the loader does not search for it.
-constexpr std::string_view by_current_folder =
-    "{needed_by|name} needs {library}, a path from the current folder {current_folder}, and {tried} does not "
-    "exist";
-constexpr std::string_view by_path = "{needed_by|name} needs {library}, and {tried} does not exist";
-// A file with another number at the end of its SONAME.
-constexpr std::string_view other_release_of =
-    "{needed_by|name} needs {library...}, which no folder that the loader searches has; {other_release...} "
-    "({other_release_of...}) cannot stand in, because the number at the end is another";
-constexpr std::string_view other_release =
-    "{needed_by|name} needs {library...}, which no folder that the loader searches has; {other_release...} "
-    "cannot stand in, because the number at the end is another";
-constexpr std::string_view needed_by_name =
-    "{?tried}publisher: need it by its name alone, and set a RUNPATH from $ORIGIN: patchelf --replace-needed "
-    "{library|word} {library|name} {needed_by|name}";
-constexpr std::string_view without_layer =
-    "{!library}{?read_only_layer}remove {read_only_layer} from \"system_layers\" of the configuration";
-
-constexpr Lines provide_library = {
-    {"{!tried}install {provided_by...}",
-     "{!tried}put {library...} into a folder that the loader searches, or use a build that includes it",
-     needed_by_name, "{?tried}{!current_folder}put {tried|name} there, or use a build that includes it",
-     "{!library}engine-info --inspect FILE lists every missing library and the file that needs it"}};
 
 constexpr Entry entries[] = {
     {.name = {"EH-L01", "library missing"},
@@ -37,7 +11,7 @@ constexpr Entry entries[] = {
      .before = "the closure of the file, searched as the loader would",
      .after = "\"cannot open shared object file\", held against the files",
      .causes =
-         {by_current_folder, by_path, other_release_of, other_release,
+         {by_current_folder, by_path, without_link, not_searched, other_release_of, other_release,
           "{+library}{needed_by|name} needs {library...}, and no folder that the loader searches has them",
           "{needed_by|name} needs {library...}, and no folder that the loader searches has it",
           "{library...} is needed, and no folder that the loader searches has it",
@@ -50,7 +24,7 @@ constexpr Entry entries[] = {
      .before = "the closure of the file, searched as the loader would",
      .after = "\"cannot open shared object file\", held against the files",
      .causes =
-         {by_current_folder, by_path, other_release_of, other_release,
+         {by_current_folder, by_path, without_link, not_searched, other_release_of, other_release,
           "{+library}{needed_by|name} needs {library...}, and no folder that the loader searches has them",
           "{needed_by|name} needs {library...}, and no folder that the loader searches has it",
           "a library is needed indirectly, and no folder that the loader searches has it"},
@@ -139,7 +113,8 @@ constexpr Entry entries[] = {
           "the build needs {required}; the libstdc++ found here has {found}",
           "{required_by|name} needs {version} of {library}, and the {library} found here does not have it",
           "the C++ runtime is older than the build needs"},
-     .remedies = {"start without LD_LIBRARY_PATH: {path} hides the system's newer one{?from_environment}",
+     .remedies = {restore_link,
+                  "start without LD_LIBRARY_PATH: {path} hides the system's newer one{?from_environment}",
                   "install a newer libstdc++6, or use a build for older systems"}},
     {.name = {"EH-L10", "packed relocations on an old C library"},
      .meaning = "The file uses DT_RELR, which glibc knows since 2.36.",
@@ -174,6 +149,8 @@ constexpr Entry entries[] = {
      .causes =
          {"{required_by|name} needs {symbol...}, which only {lent_by} of this process offers; the loader "
           "finds it there only if the program was linked with that library or opened it with RTLD_GLOBAL",
+          "{required_by|name} needs {symbol...} of {library}; {expected_in} does not offer it, and {wanted} "
+          "does",
           "{required_by|name} needs {symbol...} ({demangled...}) of {expected_in}, which does not offer it",
           "{required_by|name} needs {symbol...} of {expected_in}, which does not offer it",
           "{required_by|name} needs {symbol...} ({demangled...}), which none of its libraries offers",
@@ -181,10 +158,15 @@ constexpr Entry entries[] = {
           "{file} needs {symbol} ({demangled}), which none of its libraries offers",
           "{file} needs {symbol}, which none of its libraries offers", "a symbol was not found: {os_said}",
           "none of the libraries offers a needed function or variable"},
-     .remedies = {"use another version of the build: the libraries of this one do not fit together",
-                  "if {library} comes from LD_LIBRARY_PATH, start the program without it; if it comes from "
-                  "the system, use a build that includes its own",
-                  "engine-cache verify checks the files against those published"}},
+     .remedies = {installed_twice, take_other_file, without_variable, "install {last_release}",
+                  "{?expected_in}{!from_environment}{!wanted}{!last_release}{!installed_by}install the "
+                  "release of {library} with which {required_by|name} was built, or a build of "
+                  "{required_by|name} for this release",
+                  "{!expected_in}use another version of the build: the libraries of this one do not fit "
+                  "together",
+                  "{!expected_in}if {library} comes from LD_LIBRARY_PATH, start the program without it; if "
+                  "it comes from the system, use a build that includes its own",
+                  "{!expected_in}engine-cache verify checks the files against those published"}},
     {.name = {"EH-L13", "symbol missing at the first call"},
      .meaning =
          "A function bound lazily was not there when it was called; the process ended with status 127.",
@@ -199,10 +181,12 @@ constexpr Entry entries[] = {
      .before = "the symbol pass over the closure",
      .after = "\"undefined symbol\"",
      .causes =
-         {"{required_by|name} needs the variable {symbol} ({demangled}), which none of its libraries offers",
+         {"{required_by|name} needs the variable {symbol} of {library}; {expected_in} does not offer it",
+          "{required_by|name} needs the variable {symbol} ({demangled}), which none of its libraries offers",
           "{required_by|name} needs the variable {symbol}, which none of its libraries offers",
           "none of the libraries offers a needed variable"},
-     .remedies = {"use another version of the build: the libraries of this one do not fit together"}},
+     .remedies = {installed_twice, take_other_file, without_variable,
+                  "use another version of the build: the libraries of this one do not fit together"}},
     {.name = {"EH-L15", "library lacks a needed symbol version"},
      .meaning = "A library of the right name was found, but it does not have the needed symbol version.",
      .before = "DT_VERNEED against DT_VERDEF; the symbol pass",
@@ -217,7 +201,8 @@ constexpr Entry entries[] = {
           "older build",
           "{required_by|name} needs {symbol...} of {library}; the one found is an older build",
           "a library does not have a needed symbol version"},
-     .remedies = {"{?from_environment}remove the folder of {path} from LD_LIBRARY_PATH, so that {wanted} is "
+     .remedies = {restore_link,
+                  "{?from_environment}remove the folder of {path} from LD_LIBRARY_PATH, so that {wanted} is "
                   "found",
                   "{!from_environment}open {wanted} first by its path, or put its folder first in "
                   "LD_LIBRARY_PATH",
@@ -447,10 +432,20 @@ constexpr Entry entries[] = {
      .causes = {"{library...} would be in one process: {path...}; one was loaded for {held_by}, and each of "
                 "them ends a process that has loaded another",
                 "{library...} would be in one process: {path...}",
+                "{library} ended the process, because {found} had already started in it",
                 "two OpenMP runtimes would be in one process"},
-     .remedies = {"open this engine in a process of its own",
+     .remedies = {"{!found}open this engine in a process of its own",
+                  "{?found}start the program with KMP_DUPLICATE_LIB_OK=TRUE; its authors call that unsafe",
                   "publisher: link all parts of the build with the same OpenMP runtime"},
      .category = Category::request},
+    {.name = {"EH-L45", "the same .proto file in two libraries"},
+     .meaning = "Two libraries share one protobuf and contain the code of the same .proto file. protobuf "
+                "ends the process at the second.",
+     .after = "\"File already exists in database\"",
+     .causes = {"two libraries of the process contain the code of {found}, and protobuf ended the process",
+                "two libraries of the process contain the code of the same .proto file"},
+     .remedies = {"start the program without LD_PRELOAD and LD_LIBRARY_PATH, if they bring a libprotobuf",
+                  "use another version of the engine: two libraries of this one contain the same code"}},
     {.name = {"EH-L43", "library for a newer Linux kernel"},
      .meaning =
          "The file's note NT_GNU_ABI_TAG names a newer kernel than the one that runs. glibc until 2.35 "

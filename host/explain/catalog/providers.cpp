@@ -38,12 +38,19 @@ constexpr Provider also_fedora(Text file, Text what, Text debian, Text conda = {
 
 // FFmpeg's libraries change their numbers with each of its major releases, and another release's cannot stand
 // in. Sources: FFmpeg's own listing of its libraries ("ffmpeg -version" of 4.4, 6.1, 7.1 and 8.1), and Debian
-// 12's packages of 5.1 (apt-cache, 2026-11-28), the only ones that were looked up.
+// 12's packages of 5.1 (apt-cache, 2026-11-28). conda-forge's list of files has ffmpeg 4.2 to 4.4, 6.1, 7.0
+// and 8.1 for linux-64 (2026-11-28); its packages were built for 5 in 2022
+// (conda-forge/conda-forge-pinning-feedstock#3563). Anaconda's own channel has 4.2 and 6.1 alone.
 constexpr Provider ffmpeg(Text file, Text release, Text conda, Text debian = {}) {
-  return {.file = file, .what = release, .conda = conda, .debian = debian};
+  return {.file = file, .what = release, .conda = conda, .debian = debian, .conda_forge = true};
 }
-// Looked up in the package index on 2026-11-28: tensorrt 8.6.1, 10.16.1.11, 11.4.0.106. The number in the
+// Looked up in the package index on 2026-11-28: tensorrt 8.6.1, 10.16.1.11, 11.4.0.106; and the files of the
+// wheels tensorrt-lean-cu12-libs and tensorrt-dispatch-cu12-libs 10.16.1.11 and 11.4.0.106. The number in the
 // SONAME is TensorRT's major version.
+constexpr Text lean_10 = "\"tensorrt-lean-cu12-libs==10.*\" or \"tensorrt-lean-cu13-libs==10.*\"",
+               lean_11 = "\"tensorrt-lean-cu12-libs==11.*\" or \"tensorrt-lean-cu13-libs==11.*\"",
+               dispatch_10 = "\"tensorrt-dispatch-cu12-libs==10.*\" or \"tensorrt-dispatch-cu13-libs==10.*\"",
+               dispatch_11 = "\"tensorrt-dispatch-cu12-libs==11.*\" or \"tensorrt-dispatch-cu13-libs==11.*\"";
 constexpr Provider tensorrt(Text file, Text release, Text package_index) {
   return {.file = file, .what = release, .package_index = package_index};
 }
@@ -127,6 +134,12 @@ constexpr Provider libraries[] = {
     {"libcupti.so", "CUDA profiling interface", "cuda-cupti",
      "nvidia-cuda-cupti-cu12 or (13) nvidia-cuda-cupti"},
     {"libcufile.so.0", "GPU direct storage", "", "nvidia-cufile-cu12 or (13) nvidia-cufile"},
+    // Files of the wheels nvidia-npp-cu12 12.4.1.87, nvidia-npp 13.2.0.93, nvidia-nvjpeg-cu12 12.4.0.76 and
+    // nvidia-nvjpeg 13.3.2.43, listed on 2026-11-28
+    {"libnpp", "CUDA image functions (NPP) of the CUDA version at the name's end", "",
+     "nvidia-npp-cu12 or (13) nvidia-npp"},
+    {"libnvjpeg.so.12", "CUDA JPEG decoder 12", "", "nvidia-nvjpeg-cu12"},
+    {"libnvjpeg.so.13", "CUDA JPEG decoder 13", "", "nvidia-nvjpeg"},
     {"libnvToolsExt.so.1", "NVIDIA tools extension", "", "nvidia-nvtx-cu12", "", "libnvtoolsext1"},
     {"libnccl.so.2", "NVIDIA collective communication", "nccl",
      "nvidia-nccl-cu11, nvidia-nccl-cu12 or nvidia-nccl-cu13", "libnccl2"},
@@ -156,6 +169,20 @@ constexpr Provider libraries[] = {
     tensorrt("libnvinfer_builder_resource", "part of TensorRT, of the very version of libnvinfer itself",
              "tensorrt"),
     tensorrt("libnvinfer.so", "TensorRT", "tensorrt"),
+    tensorrt("libnvinfer_lean.so.10", "TensorRT 10, lean runtime", lean_10),
+    tensorrt("libnvinfer_lean.so.11", "TensorRT 11, lean runtime", lean_11),
+    tensorrt("libnvinfer_vc_plugin.so.10", "TensorRT 10, plugins of the lean runtime", lean_10),
+    tensorrt("libnvinfer_vc_plugin.so.11", "TensorRT 11, plugins of the lean runtime", lean_11),
+    tensorrt("libnvinfer_dispatch.so.10", "TensorRT 10, dispatch runtime", dispatch_10),
+    tensorrt("libnvinfer_dispatch.so.11", "TensorRT 11, dispatch runtime", dispatch_11),
+    tensorrt("nvinfer_lean_10.dll", "TensorRT 10, lean runtime", lean_10),
+    tensorrt("nvinfer_lean_11.dll", "TensorRT 11, lean runtime", lean_11),
+    tensorrt("nvinfer_dispatch_10.dll", "TensorRT 10, dispatch runtime", dispatch_10),
+    // Sources: cyrusbehr/tensorrt-cpp-api#78, NVIDIA/TensorRT#3489, #4159
+    tensorrt("nvinfer_builder_resource", "part of TensorRT, of the very version of nvinfer itself",
+             "tensorrt"),
+    tensorrt("nvinfer_plugin_10.dll", "TensorRT 10", "\"tensorrt==10.*\""),
+    tensorrt("nvinfer_10.dll", "TensorRT 10", "\"tensorrt==10.*\""),
     // Files of the wheels cudss 0.8.0.10 and 1.0.0.35, nvshmem 3.8.0, and NVPL's of 2026-05 (for arm64 only),
     // each listed on 2026-11-28
     {"libcudss.so.0", "cuDSS before 1.0", "", "\"nvidia-cudss-cu12<1\" or \"nvidia-cudss-cu13<1\""},
@@ -228,12 +255,35 @@ constexpr Provider libraries[] = {
     // OpenMP, BLAS
     also_fedora("libgomp.so.1", "GNU OpenMP runtime", "libgomp1", "libgomp"),
     in_debian("libomp.so.5", "LLVM OpenMP runtime", "libomp5-14", "llvm-openmp"),
-    {"libomp.dylib", "LLVM OpenMP runtime", "llvm-openmp"},
+    // Homebrew's name: XGBoost's own message (dmlc/xgboost#6909)
+    {"libomp.dylib", "LLVM OpenMP runtime", "llvm-openmp", "", "", "", "Homebrew: brew install libomp"},
     {"libiomp5.so", "Intel OpenMP runtime", "intel-openmp", "intel-openmp"},
     {"libiomp5md.dll", "Intel OpenMP runtime", "intel-openmp", "intel-openmp"},
+    // Files of the wheels onemkl-sycl-blas 2024.2, 2025.0 and 2026.2, intel-sycl-rt of the same releases,
+    // dpcpp-cpp-rt 2024.0, intel-cmplr-lib-rt and intel-cmplr-lib-ur 2026.2, oneccl 2022.2, tbb 2021.13 and
+    // Debian 12's libtbbmalloc2, listed on 2026-11-28
+    {"libmkl_sycl_blas.so.4", "oneMKL of oneAPI 2024", "", "\"onemkl-sycl-blas==2024.*\""},
+    {"libmkl_sycl_blas.so.5", "oneMKL of oneAPI 2025", "", "\"onemkl-sycl-blas==2025.*\""},
+    {"libmkl_sycl_blas.so.6", "oneMKL of oneAPI 2026", "", "\"onemkl-sycl-blas==2026.*\""},
+    {"libsycl.so.7", "SYCL runtime of oneAPI 2024", "", "\"intel-sycl-rt==2024.*\""},
+    {"libsycl.so.8", "SYCL runtime of oneAPI 2025", "", "\"intel-sycl-rt==2025.*\""},
+    {"libsycl.so.9", "SYCL runtime of oneAPI 2026", "", "\"intel-sycl-rt==2026.*\""},
+    {"libpi_level_zero.so", "part of the SYCL runtime of oneAPI 2024.0", "", "\"dpcpp-cpp-rt==2024.0.*\""},
+    {"libur_loader.so.0", "part of the SYCL runtime, of the release of libsycl", "", "intel-cmplr-lib-ur"},
+    {"libimf.so", "Intel compiler runtime", "", "intel-cmplr-lib-rt"},
+    {"libsvml.so", "Intel compiler runtime", "", "intel-cmplr-lib-rt"},
+    {"libirng.so", "Intel compiler runtime", "", "intel-cmplr-lib-rt"},
+    {"libirc.so", "Intel compiler runtime", "", "intel-cmplr-lib-rt"},
+    {"libintlc.so.5", "Intel compiler runtime", "", "intel-cmplr-lib-rt"},
+    {"libccl.so", "oneCCL", "", "oneccl"},
+    {"libmkl_def.", "part of Intel MKL, of the very version of libmkl_core itself", "mkl", "mkl"},
+    {"libmkl_avx", "part of Intel MKL, of the very version of libmkl_core itself", "mkl", "mkl"},
+    {"libmkl_mc", "part of Intel MKL, of the very version of libmkl_core itself", "mkl", "mkl"},
+    {"libmkl_vml_", "part of Intel MKL, of the very version of libmkl_core itself", "mkl", "mkl"},
     {"libmkl_", "Intel MKL", "mkl", "mkl"},
     {"mkl_", "Intel MKL", "mkl", "mkl"},
     also_fedora("libtbb.so.12", "Threading Building Blocks", "libtbb12", "tbb", "tbb"),
+    also_fedora("libtbbmalloc.so.2", "Threading Building Blocks, allocator", "libtbbmalloc2", "tbb", "tbb"),
     in_debian("libtbb.so.2", "Threading Building Blocks 2020", "libtbb2", "tbb=2020"),
     {"tbb12.dll", "Threading Building Blocks", "tbb", "tbb"},
     also_fedora("libopenblas.so.0", "OpenBLAS", "libopenblas0", "libopenblas"),
@@ -249,6 +299,11 @@ constexpr Provider libraries[] = {
     dll("msvcp140", "Visual C++ runtime", "msvc-runtime", visual_cxx),
     dll("vcruntime140", "Visual C++ runtime", "msvc-runtime", visual_cxx),
     dll("concrt140.dll", "Visual C++ runtime", "msvc-runtime", visual_cxx),
+    // PyTorch 2.4.0 needed it (openvinotoolkit/openvino.genai#813, kohya-ss/sd-scripts#1597)
+    elsewhere(
+        "libomp140.x86_64.dll", "LLVM OpenMP runtime of Visual C++",
+        "PyTorch 2.4.1 or newer, which does not need it; or Visual Studio's build tools MSVC v143; never "
+        "take it from a site that offers single DLLs"),
     dll("vcomp140.dll", "Visual C++ OpenMP runtime", "msvc-runtime", visual_cxx),
     elsewhere("ucrtbase.dll", "universal C runtime", "a part of Windows 10 and newer"),
     elsewhere("api-ms-win-crt-", "universal C runtime", "a part of Windows 10 and newer"),
@@ -375,9 +430,9 @@ std::string provider_text(std::string_view library) {
   };
   add("Debian package ", provider->debian);
   // A Fedora package provides each of its libraries by name; "()(64bit)" marks 64-bit ones. Names for Fedora
-  // and conda were not compared with the packages themselves.
+  // and most of conda's were not compared with the packages themselves.
   if (provider->fedora) add("probably Fedora: dnf install ", "'" + std::string(library) + "()(64bit)'");
-  add("probably conda package ", provider->conda);
+  add(provider->conda_forge ? "conda-forge's package " : "probably conda package ", provider->conda);
   add("package index ", provider->package_index);
   add("NVIDIA's package ", provider->nvidia);
   add("", provider->other);

@@ -251,6 +251,19 @@ constexpr Entry entries[] = {
                   "install all parts in one folder, of one release",
                   "publisher: include all parts of the product, or none"},
      .category = Category::host},
+    {.name = {"EH-R21", "AddressSanitizer is loaded too late"},
+     .meaning = "The library is compiled with -fsanitize=address. The runtime of AddressSanitizer ends a "
+                "process that did not load it first.",
+     .before = "libasan or libclang_rt.asan in the closure, and LD_PRELOAD",
+     .after = "\"ASan runtime does not come first in initial library list\", and exit(1)",
+     .causes = {"{needed_by|name} is compiled with AddressSanitizer: {library} ends a process that did not "
+                "load it before all other libraries",
+                "the build is compiled with AddressSanitizer, which ends a process that did not load it "
+                "before all other libraries"},
+     .remedies = {"use a build without it, or ask the publisher to compile without -fsanitize=address",
+                  "to look for errors with it: preload {path} when the program starts",
+                  "to load it all the same: start the program with ASAN_OPTIONS=verify_asan_link_order=0"},
+     .category = Category::host},
 };
 
 }  // namespace

@@ -19,7 +19,9 @@ constexpr Entry entries[] = {
                 "a DLL, or one that it needs, was not found"},
      .remedies =
          {"install {provided_by...}", inspect,
-          "most often the Visual C++ Redistributable for Visual Studio 2015-2022 is missing{!provided_by}"}},
+          "{!provided_by}put {library...} into the folder of {needed_by|name}, or use a build that includes "
+          "it",
+          "{!library}most often the Visual C++ Redistributable for Visual Studio 2015-2022 is missing"}},
     {.name = {"EH-W02", "DLL present but not where the loader looks"},
      .meaning =
          "The DLL is in the folder of the one that needs it, but the search flags leave that folder out.",

@@ -39,6 +39,28 @@ std::optional<LoaderHint> read_cudnn(std::string_view text) {
   return std::nullopt;
 }
 
+// MKL 2017 to 2026, OpenMP of LLVM and Intel, protobuf 3 to 24, AddressSanitizer of GCC and LLVM.
+std::optional<LoaderHint> read_last_words(std::string_view line, std::string_view before) {
+  if (constexpr std::string_view fatal = "MKL FATAL ERROR: Cannot load "; contains(line, fatal)) {
+    // The line before may have the loader's reason. The last of the names serves every processor.
+    if (auto reason = read_glibc(after(before, "MKL ERROR: ")); reason && reason->code != "EH-F01")
+      return reason;
+    std::string names = after(line, fatal);
+    if (names.ends_with('.')) names.pop_back();
+    return LoaderHint{.code = "EH-R15", .subject = names.substr(names.rfind(' ') + 1)};
+  }
+  if (constexpr std::string_view second = "Error #15: Initializing "; contains(line, second))
+    return LoaderHint{.code = "EH-L35",
+                      .subject = between(line, second, ", but found "),
+                      .found = between(line, ", but found ", " already initialized")};
+  if (constexpr std::string_view twice = "File already exists in database: "; contains(line, twice))
+    return LoaderHint{.code = "EH-L45", .found = std::string(trim(after(line, twice)))};
+  for (const std::string_view late : {"ASan runtime does not come first", "linked against incompatible ASan",
+                                      "AddressSanitizer is loaded too late"})
+    if (contains(line, late)) return LoaderHint{.code = "EH-R21"};
+  return std::nullopt;
+}
+
 namespace {
 
 // These sentences name no file.
@@ -72,6 +94,14 @@ std::optional<LoaderHint> read_engine(std::string_view text) {
     library.erase(library.find_last_not_of(".,") + 1);
     return LoaderHint{.code = "EH-R15", .subject = std::move(library)};
   }
+  // TensorRT: Unable to load library: libnvinfer_builder_resource.so.8.4.1) Newer releases add dlopen's text.
+  if (constexpr std::string_view unable = "Unable to load library: ";
+      contains(text, unable) && !read_glibc(text))
+    return LoaderHint{.code = "EH-R15", .subject = until(until(after(text, unable), ")"), ":")};
+  // CTranslate2: Library libcublas.so.12 is not found or cannot be loaded
+  if (constexpr std::string_view absent = " is not found or cannot be loaded";
+      contains(text, absent) && contains(text, "Library "))
+    return LoaderHint{.code = "EH-R15", .subject = between(text, "Library ", absent)};
   // ggml: load_backend: failed to find ggml_backend_init in /x/libggml-cuda.so
   if (constexpr std::string_view lacks = "failed to find ggml_backend_init in "; contains(text, lacks))
     return LoaderHint{

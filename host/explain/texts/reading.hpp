@@ -52,6 +52,9 @@ std::optional<LoaderHint> read_dyld(std::string_view text);
 std::optional<LoaderHint> read_windows(std::string_view text);
 std::optional<LoaderHint> read_cuda(std::string_view text);
 std::optional<LoaderHint> read_cudnn(std::string_view text);
+// Reads the line in which a library reports why it ends the process, and the line before it: MKL, OpenMP,
+// protobuf, AddressSanitizer.
+std::optional<LoaderHint> read_last_words(std::string_view line, std::string_view before);
 // PyTorch, TensorFlow, ONNX Runtime, ggml.
 std::optional<LoaderHint> read_engine(std::string_view text);
 
