@@ -38,8 +38,8 @@ constexpr Provider also_fedora(Text file, Text what, Text debian, Text conda = {
 
 // FFmpeg's libraries change their numbers with each of its major releases, and another release's cannot stand
 // in. Sources: FFmpeg's own listing of its libraries ("ffmpeg -version" of 4.4, 6.1, 7.1 and 8.1), and Debian
-// 12's packages of 5.1 (apt-cache, 2026-11-28). conda-forge's list of files has ffmpeg 4.2 to 4.4, 6.1, 7.0
-// and 8.1 for linux-64 (2026-11-28); its packages were built for 5 in 2022
+// 12's packages of 5.1 (apt-cache, 2026-11-28). conda-forge's list of files has ffmpeg 4.2.3, 6.1, 7.0
+// and 8.0 for linux-64 (2026-11-28); its packages were built for 5 in 2022
 // (conda-forge/conda-forge-pinning-feedstock#3563). Anaconda's own channel has 4.2 and 6.1 alone.
 constexpr Provider ffmpeg(Text file, Text release, Text conda, Text debian = {}) {
   return {.file = file, .what = release, .conda = conda, .debian = debian, .conda_forge = true};
