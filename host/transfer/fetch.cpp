@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "host/transfer/http_exchange.hpp"
 #include "host/transfer/progress.hpp"
+#include "host/transfer/server_message.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::transfer {
