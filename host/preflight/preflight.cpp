@@ -381,7 +381,7 @@ Result<Report> inspect(const std::filesystem::path& file, bool symbols, const li
     report = inspect_foreign(file, symbols, info, platform);
   } else {
     report = check(spec);
-    if (!symbols && info.kind == binary::Kind::elf && report.verdict == Verdict::loads)
+    if (!symbols && info.kind == binary::Kind::elf && report.verdict != Verdict::fails)
       note_undefined_symbols(std::move(spec), report);
   }
   report.facts = gather_facts(file, std::move(info));
