@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 
+#include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/acquire/component.hpp"
@@ -89,9 +90,9 @@ Result<void> check_plugin(const manifest::Build& build, const std::filesystem::p
       .with("plugin", build.plugin_path, "manifest")
       .with("as_published", "yes");
   // The archive may have one folder around all files.
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(view, error))
-    if (entry.path().filename() == path_of(build.plugin_path).filename())
-      missing.with("found_at", generic_text(entry.path().lexically_relative(view)), "the build's files");
+  for (const std::filesystem::path& path : entries_below(view, error))
+    if (path.filename() == path_of(build.plugin_path).filename())
+      missing.with("found_at", generic_text(path.lexically_relative(view)), "the build's files");
   return fail(std::move(missing));
 }
 

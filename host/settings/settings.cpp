@@ -219,13 +219,11 @@ void choose_cache(Settings& settings, SettingsMerge& merge, const Environment& e
   // where its bytes would change.
   const std::string& text = path_text(settings.cache_folder);
   const auto refuse = [&](const std::string& problem) {
+    const std::string said_of = "\"" + printable_line(text) + "\" " + problem;
     const std::string& source = settings.find("cache")->source;
-    Diagnosis diagnosis =
-        unusable("variable", source, "cache", "\"" + printable_line(text) + "\" " + problem);
-    // The home folder has that name; there is no variable to correct.
-    if (source == "default")
-      std::erase_if(diagnosis.evidence, [](const Evidence& fact) { return fact.what == "variable"; });
-    merge.refuse(std::move(diagnosis));
+    // By default the home folder decides, and there is no variable to correct.
+    merge.refuse(source == "default" ? diagnose("EH-P02").with("key", "cache").with("problem", said_of)
+                                     : unusable("variable", source, "cache", said_of));
   };
   if (!is_utf8(text)) return refuse("is not UTF-8");
   if (const std::string_view token = replaced_by_loader(text); !token.empty())

@@ -55,8 +55,8 @@ constexpr Entry entries[] = {
                   "folder from the archive with \"strip\"",
                   "{?as_published}use another version, and ask the publisher to add the file: no component "
                   "of the build contains it{!found_at}",
-                  "{?found_at}use another version, and tell the publisher", not_ours, layer_repair,
-                  unrepaired, repair, "{!limit}check the path {file}{!as_published}",
+                  "{?found_at}use another version, and report this one to its publisher", not_ours,
+                  layer_repair, unrepaired, repair, "{!limit}check the path {file}{!as_published}",
                   "{?limit}ask the publisher of {file} to split it into smaller files"},
      .exit_status = S::not_loaded},
     {.name = {"EH-F02", "a file is empty"},

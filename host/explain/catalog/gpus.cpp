@@ -36,8 +36,7 @@ constexpr std::string_view in_flatpak =
     "{sandbox=flatpak}on the host: flatpak install {gl_extension}, which has the library of that driver";
 constexpr std::string_view in_flatpak_at_all =
     "{sandbox=flatpak}{!gl_extension}on the host: flatpak update, which installs the GL extension of the "
-    "host's "
-    "NVIDIA driver";
+    "host's NVIDIA driver";
 constexpr std::string_view in_snap =
     "{sandbox=snap}on the host: snap connect NAME:opengl, where NAME is the name of the snap";
 constexpr std::string_view in_wsl_1 =
@@ -60,8 +59,7 @@ constexpr std::string_view newest_in_windows =
     "{?wsl}{!minimum_driver}update the NVIDIA driver in Windows; WSL uses that driver";
 constexpr std::string_view newer_below_container =
     "{?container}{!wsl}{!jetson}update the NVIDIA driver of the host to {minimum_driver} or newer; a "
-    "container "
-    "uses that driver";
+    "container uses that driver";
 constexpr std::string_view newest_below_container =
     "{?container}{!wsl}{!jetson}{!minimum_driver}update the NVIDIA driver of the host; a container uses that "
     "driver";
@@ -216,14 +214,12 @@ constexpr Entry entries[] = {
                 "the kernel driver and the driver library have different versions"},
      .remedies =
          {"take {compat} out of LD_LIBRARY_PATH, or remove the package cuda-compat: its library is for "
-          "another "
-          "driver",
+          "another driver",
           in_flatpak, in_snap, in_system_container,
           "{?container}{!own_libraries}{!compat}remove {path} from the image: the driver's library has to "
           "come from the host",
           "{?container}{!own_libraries}{!path}take the driver's libraries out of the image: they have to "
-          "come "
-          "from the host",
+          "come from the host",
           "{!compat}{container=docker}start the container with --gpus all; the host needs the NVIDIA "
           "Container Toolkit",
           in_podman, in_apptainer,
@@ -254,8 +250,7 @@ constexpr Entry entries[] = {
      .remedies =
          {// NVIDIA/open-gpu-kernel-modules#947
           "{init=3}{!windows}{!container}as root: write the line \"options nvidia_uvm uvm_disable_hmm=1\" "
-          "into a "
-          "file in /etc/modprobe.d, and restart the machine",
+          "into a file in /etc/modprobe.d, and restart the machine",
           // canonical/lxd#5618, NVIDIA/nvidia-container-toolkit#50
           "{?container}if /dev/nvidia-uvm is missing here, give it to the container, too",
           "{!windows}{!container}{!sandbox}if /dev/nvidia-uvm is missing: as root: nvidia-modprobe -u -c=0",
@@ -316,8 +311,7 @@ constexpr Entry entries[] = {
      .remedies = {in_pod, of_variable, in_docker, in_podman, in_apptainer, in_system_container, in_container,
                   in_flatpak, in_snap,
                   "{!container}{!sandbox}in a container: start it with access to the host's GPU and driver "
-                  "(--gpus all); "
-                  "elsewhere: remove {file}",
+                  "(--gpus all); elsewhere: remove {file}",
                   "use a cpu build: --flavor cpu"}},
     {.name = {"EH-G20", "Linux driver inside WSL"},
      .meaning =
@@ -333,8 +327,7 @@ constexpr Entry entries[] = {
                   "-qf {path|word} "
                   "names it); update the driver in Windows only",
                   "{?container}take {path} out of the image, and start the container with --gpus all; update "
-                  "the driver in "
-                  "Windows only",
+                  "the driver in Windows only",
                   "remove the NVIDIA driver's packages inside WSL, then restart it: wsl --shutdown",
                   "use a cpu build: --flavor cpu"}},
     {.name = {"EH-G21", "kernel module of the NVIDIA driver not loaded"},

@@ -24,8 +24,7 @@ inline constexpr std::string_view other_release =
 // A file that lacks the link by whose name it is needed.
 inline constexpr std::string_view without_link =
     "{needed_by|name} needs {library...}; {unlinked} is that library, but nothing of the name {linked_as} "
-    "leads "
-    "to it";
+    "leads to it";
 inline constexpr std::string_view needed_by_name =
     "{?tried}publisher: need it by its name alone, and set a RUNPATH from $ORIGIN: patchelf --replace-needed "
     "{library|word} {library|name} {needed_by|name}";

@@ -53,8 +53,7 @@ constexpr Entry entries[] = {
           "{status=401}{!keyring}{!signed_in}put user and password for {host} into ~/.netrc, or as "
           "USER:PASSWORD@ before the host in the address",
           "{status=403}{?server_said}{!proxy}ask the operator of {host} to allow it: that server answered, "
-          "and "
-          "refuses",
+          "and refuses",
           "{status=403}{!server_said}{!proxy}check whether {host} wants a sign-in, or refuses this network",
           "{status=403}{?proxy}ask the operator of the proxy to allow {host}",
           "{status=407}put user and password as USER:PASSWORD@ before the host in the proxy's address, which "
@@ -77,8 +76,7 @@ constexpr Entry entries[] = {
           "{certificate=not yet valid}the certificate of {tls_peer} is not valid yet by the clock of this "
           "machine, {clock}",
           "{certificate=expired or not yet valid}the certificate of {tls_peer} is not valid by the clock of "
-          "this "
-          "machine, {clock}",
+          "this machine, {clock}",
           "{certificate=another name}the certificate of {tls_peer} is for another name: {curl_said}",
           "the certificate of {url} is not accepted: {os_said}",
           "no secure connection to {url}: {problem} ({file})", "no secure connection to {url}: {os_said}",
@@ -183,8 +181,7 @@ constexpr Entry entries[] = {
                 "the package index does not list {file} of {project}",
                 "the package index does not list the file"},
      .remedies = {"{?problem}report it to the operator of {index}; until then use another index, or another "
-                  "source of "
-                  "the same file",
+                  "source of the same file",
                   "{!problem}check that the index mirrors {project}, or use another source",
                   "{?skipped}correct the owner or the permissions of what was left out: {skipped...}",
                   "{!problem}name another index: --package-index URL"}},
@@ -248,8 +245,7 @@ constexpr Entry entries[] = {
          {"correct the proxy's address, which {proxy_set_by} sets, or remove it if this network needs none",
           // curl/curl#2773, pypa/pip#13051
           "if the server can be reached without the proxy, add its name to no_proxy: NAME, or .DOMAIN for "
-          "all "
-          "names in it; neither * within a name nor a port is understood",
+          "all names in it; neither * within a name nor a port is understood",
           "without a network: use what is installed (--offline), or copy a filled cache here"}},
     {.name = {"EH-N20", "file compressed on the way"},
      .meaning =
