@@ -102,25 +102,31 @@ void TestRepository::add_build(const TestBuild& build, const std::vector<std::st
 }
 
 void TestRepository::write() const {
-  const std::string manifest = Json::object()
-                                   .set("format", 1)
-                                   .set("engine", engine_)
-                                   .set("serial", 1)
-                                   .set("licenses", licenses_)
-                                   .set("components", components_)
-                                   .set("builds", builds_)
-                                   .dump(2);
-  write_text(root_ / (engine_ + ".json"), manifest);
-  const Json entry = Json::object()
-                         .set("path", engine_ + ".json")
-                         .set("sha256", sha256_hex(manifest))
-                         .set("size", manifest.size());
-  write_text(root_ / "index.json", Json::object()
-                                       .set("format", 1)
-                                       .set("name", "made by a test")
-                                       .set("serial", 1)
-                                       .set("manifests", Json::array().push(entry))
-                                       .dump(2));
+  write_repository(root_, {{engine_, Json::object()
+                                         .set("format", 1)
+                                         .set("engine", engine_)
+                                         .set("serial", 1)
+                                         .set("licenses", licenses_)
+                                         .set("components", components_)
+                                         .set("builds", builds_)}});
+}
+
+void write_repository(const std::filesystem::path& root, const std::map<std::string, Json>& manifests) {
+  Json entries = Json::array();
+  for (const auto& [engine, document] : manifests) {
+    const std::string manifest = document.dump(2);
+    write_text(root / (engine + ".json"), manifest);
+    entries.push(Json::object()
+                     .set("path", engine + ".json")
+                     .set("sha256", sha256_hex(manifest))
+                     .set("size", manifest.size()));
+  }
+  write_text(root / "index.json", Json::object()
+                                      .set("format", 1)
+                                      .set("name", "made by a test")
+                                      .set("serial", 1)
+                                      .set("manifests", std::move(entries))
+                                      .dump(2));
 }
 
 std::string zip_of(const std::vector<ViewFile>& files) {

@@ -1,6 +1,7 @@
 // Repositories made by the tests: the reference plugin of the build, whole or changed, with correct digests.
 #pragma once
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,9 @@ class TestRepository {
   std::string engine_, url_;
   Json components_ = Json::object(), builds_ = Json::array(), licenses_ = Json::object();
 };
+
+// Makes the folder an unsigned repository of these manifests, by engine.
+void write_repository(const std::filesystem::path& root, const std::map<std::string, Json>& manifests);
 
 // A zip archive of the files, made by the zip program.
 std::string zip_of(const std::vector<ViewFile>& files);

@@ -37,9 +37,11 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
+// The size is about that of a plugin's archive, because screens show it.
 Json compiled(const Json& component) {
   Json source = Json::object().set("file", "files/plugin.tar.gz");
-  Json artifact = Json::object().set("sha256", std::string(64, '0')).set("size", 1).set("archive", "tar.gz");
+  Json artifact =
+      Json::object().set("sha256", std::string(64, '0')).set("size", 400'000).set("archive", "tar.gz");
   artifact.set("sources", Json::array().push(std::move(source)));
   Json result = Json::object().set("license", component["license"]);
   return result.set("artifacts", Json::array().push(std::move(artifact)));
@@ -60,6 +62,35 @@ Json with_plugins(const Json& manifest) {
   for (const auto& [name, value] : manifest.as_object())
     if (name != "components" && name != "builds") result.set(name, value);
   return result.set("components", std::move(components)).set("builds", std::move(builds));
+}
+
+// Adds what manifests/files.json says about the archive, as manifests/pack_repository.py does.
+Json with_named_files(Json artifact, const Json& named) {
+  if (named["sha256"].as_string() != artifact["sha256"].as_string()) return artifact;
+  Json files = Json::array(), ranges = Json::array();
+  for (const Json& file : named["files"].as_array()) {
+    const Json::Array& cells = file.as_array();
+    Json one = Json::object().set("path", cells.at(0)).set("size", cells.at(1)).set("sha256", cells.at(2));
+    if (cells.size() > 3) one.set("executable", true);
+    files.push(std::move(one));
+  }
+  for (const Json& range : named["ranges"].as_array())
+    ranges.push(Json::object().set("begin", range.as_array().at(0)).set("end", range.as_array().at(1)));
+  artifact.set("tree", named["tree"]).set("files", std::move(files));
+  if (!ranges.as_array().empty()) artifact.set("ranges", std::move(ranges));
+  return artifact;
+}
+
+Json with_named_files(const Json& manifest) {
+  static const Json table = document_of(test::source_path("/manifests/files.json"));
+  Json components = Json::object(), result = manifest;
+  for (const auto& [name, component] : manifest["components"].as_object()) {
+    Json artifacts = Json::array(), copy = component;
+    for (const Json& artifact : component["artifacts"].as_array())
+      artifacts.push(with_named_files(artifact, table[name]));
+    components.set(name, copy.set("artifacts", std::move(artifacts)));
+  }
+  return result.set("components", std::move(components));
 }
 
 std::string cells(const Plan& plan, const platform::Platform& machine) {
@@ -90,18 +121,27 @@ std::string cells(const Plan& plan, const platform::Platform& machine) {
 
 }  // namespace
 
-const manifest::Catalog& shipped() {
-  static const manifest::Catalog read = [] {
-    manifest::Catalog catalog;
+const std::map<std::string, Json>& shipped_manifests() {
+  static const std::map<std::string, Json> read = [] {
+    std::map<std::string, Json> manifests;
     for (const std::string& name : names_in("/manifests/templates")) {
       const std::string file = test::source_path("/manifests/templates/") + name + ".json";
       std::string text = or_end(read_file(file), file);
       const std::string version = "@VERSION@";
       for (std::size_t at = 0; (at = text.find(version)) != std::string::npos;)
         text.replace(at, version.size(), "0.1.0");
-      const Json document = with_plugins(or_end(parse_json(text, file), file));
-      manifest::merge(catalog, or_end(manifest::read_manifest(document, "/repository", file), file));
+      manifests[name] = with_named_files(with_plugins(or_end(parse_json(text, file), file)));
     }
+    return manifests;
+  }();
+  return read;
+}
+
+const manifest::Catalog& shipped() {
+  static const manifest::Catalog read = [] {
+    manifest::Catalog catalog;
+    for (const auto& [name, document] : shipped_manifests())
+      manifest::merge(catalog, or_end(manifest::read_manifest(document, "/repository", name), name));
     return catalog;
   }();
   return read;
