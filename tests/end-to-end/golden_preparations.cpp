@@ -47,6 +47,20 @@ void add_all(Place& place, const std::vector<TestBuild>& builds) {
 
 Json document_of(const fs::path& file) { return parse_json(read_text(file), file.native()).value(); }
 
+// A build under a license that the server has, and that must be accepted.
+TestBuild licensed_build(Place& place) {
+  const std::string text = "You may use it on one machine.\nYou may not use it on two.\n";
+  write_text(place.server().root() / "eula.txt", text);
+  TestBuild build = sound_build();
+  build.license = "vendor";
+  build.terms = Json::object()
+                    .set("id", "LicenseRef-vendor")
+                    .set("url", place.server().url("eula.txt"))
+                    .set("sha256", sha256_hex(text))
+                    .set("accept", "explicit");
+  return build;
+}
+
 constexpr const char* nobody_answers = "http://127.0.0.1:1/";
 
 void under_policy(Place& place, Json policy) {
@@ -106,17 +120,25 @@ void without_network(Place& place) {
   made.write();
 }
 
-void licensed(Place& place) {
-  const std::string text = "You may use it on one machine.\nYou may not use it on two.\n";
-  write_text(place.server().root() / "eula.txt", text);
-  TestBuild build = sound_build();
-  build.license = "vendor";
-  build.terms = Json::object()
-                    .set("id", "LicenseRef-vendor")
-                    .set("url", place.server().url("eula.txt"))
-                    .set("sha256", sha256_hex(text))
-                    .set("accept", "explicit");
-  add_all(place, {build});
+void not_compiled(Place& place) {
+  TestBuild newer = sound_build();
+  newer.id = "reference-2.0.0-cpu";
+  newer.version = "2.0.0";
+  newer.not_built = "its plugin (engines/reference) was not compiled";
+  add_all(place, {sound_build(), newer});
+}
+
+void licensed(Place& place) { add_all(place, {licensed_build(place)}); }
+
+void licensed_or_without_network(Place& place) {
+  TestRepository made = repository(place);
+  made.add(licensed_build(place));
+  made.serve_from(nobody_answers);
+  TestBuild far = sound_build();
+  far.id = "reference-2.0.0-cpu";
+  far.version = "2.0.0";
+  made.add(far);
+  made.write();
 }
 
 void opened(Place& place) {

@@ -14,13 +14,15 @@ void recorded(Place& place);  // "recorded": the manifests of tests/resolve/cata
 
 // "repository" with the reference engine, for this machine.
 void reference(Place& place);
-void newer_that_does_not_fit(Place& place);  // and a newer build for a newer glibc
-void two_versions(Place& place);             // both open
-void crashing(Place& place);                 // and a build ranked first that crashes while it is loaded
-void needs_missing(Place& place);            // only a build that needs a library
-void nothing_opens(Place& place);            // a build that crashes and one that needs a library
-void without_network(Place& place);          // its files are on a server that does not answer
-void licensed(Place& place);                 // its license must be accepted
+void newer_that_does_not_fit(Place& place);      // and a newer build for a newer glibc
+void two_versions(Place& place);                 // both open
+void crashing(Place& place);                     // and a build ranked first that crashes while it is loaded
+void needs_missing(Place& place);                // only a build that needs a library
+void nothing_opens(Place& place);                // a build that crashes and one that needs a library
+void without_network(Place& place);              // its files are on a server that does not answer
+void licensed(Place& place);                     // its license must be accepted
+void not_compiled(Place& place);                 // and a newer build whose plugin nobody compiled
+void licensed_or_without_network(Place& place);  // neither of two builds opens
 
 // The same with surroundings.
 void opened(Place& place);            // and the build was opened

@@ -42,7 +42,8 @@ const Placeholder of_this_machine[] = {
     {R"~( +[0-9]+\.[0-9] s\b)~", " <time>"},
     {R"~(("(installed_at|last_used|last_seen|first_seen|retry_after)": )[1-9][0-9]*)~", R"~($1"<time>")~"},
     {R"~(\b20[0-9]{2}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z| UTC))?)~", "<date>"},
-    // The processor and its memory.
+    // The lines of the first screen about the machine; the processor and its memory.
+    {R"~(^[^\n]*, [0-9]+ cores?, [0-9.]+ [A-Za-z]+\n([^\n]+\n)*)~", "<machine>\n"},
     {R"~((device +cpu:0  ).*)~", "$1<processor>"},
     {R"~((kernels +)[a-z0-9]+\b)~", "$1<kernels>"},
     {R"~(("physical": )[1-9][0-9]*)~", R"~($1"<size>")~"},
