@@ -29,15 +29,23 @@ void OpenLibrary::Close::operator()(Opened* opened) const {
 namespace {
 
 // RTLD_NOW: a missing symbol fails here instead of ending the process later. RTLD_LOCAL: engines must not see
-// each other's symbols.
-constexpr dll::load_mode::type now_and_local = dll::load_mode::rtld_now | dll::load_mode::rtld_local;
+// each other's symbols. search_system_folders: Boost.DLL puts the current folder before no name, and before
+// no path that the standard library takes for relative (MinGW's takes \\?\C:\x.dll for one).
+constexpr dll::load_mode::type mode =
+    dll::load_mode::rtld_now | dll::load_mode::rtld_local | dll::load_mode::search_system_folders;
 
 // The form without exceptions leaves the loader's text where dlerror() returns it.
-LoaderCall loading(dll::shared_library& library, dll::load_mode::type mode) {
-  return [&library, mode](const std::filesystem::path& file, unsigned flags, std::error_code& error) {
+LoaderCall loading(dll::shared_library& library) {
+  return [&library](const std::filesystem::path& file, unsigned flags, std::error_code& error) {
     library.load(file, mode | static_cast<dll::load_mode::type>(flags), error);
     return library.is_loaded();
   };
+}
+
+// MinGW's standard library takes \\server\share\x.dll for a relative path.
+bool is_absolute(const std::filesystem::path& file, std::string_view text) {
+  constexpr bool on_windows = std::filesystem::path::preferred_separator == '\\';
+  return file.is_absolute() || (on_windows && text.starts_with("\\\\"));
 }
 
 bool has_nul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
@@ -66,16 +74,16 @@ Result<void> must_not_be_this_program(const std::filesystem::path& file) {
 
 Result<OpenLibrary> OpenLibrary::at(const std::filesystem::path& file) {
   const std::string& text = path_text(file);
-  const char* const problem = text.empty()             ? "an empty path"
-                              : has_nul(text)          ? "a path with a NUL character"
-                              : file.is_absolute()     ? nullptr
-                              : file.has_parent_path() ? "a relative path"
-                                                       : "a bare name";
+  const char* const problem = text.empty()              ? "an empty path"
+                              : has_nul(text)           ? "a path with a NUL character"
+                              : is_absolute(file, text) ? nullptr
+                              : file.has_parent_path()  ? "a relative path"
+                                                        : "a bare name";
   if (problem != nullptr) return fail(not_accepted(text, problem, "an absolute path"));
   TRY(must_not_be_this_program(file));
   OpenLibrary opened;
   opened.opened_.reset(new Opened);
-  TRY(open_file(file, loading(opened.opened_->library, now_and_local)));
+  TRY(open_file(file, loading(opened.opened_->library)));
   return opened;
 }
 
@@ -89,9 +97,7 @@ Result<OpenLibrary> OpenLibrary::of_the_system(const std::string& name) {
   TRY(must_not_be_this_program(file));
   OpenLibrary opened;
   opened.opened_.reset(new Opened);
-  // Without search_system_folders, Boost.DLL would open the file of that name in the current folder.
-  TRY(open_name(name,
-                loading(opened.opened_->library, now_and_local | dll::load_mode::search_system_folders)));
+  TRY(open_name(name, loading(opened.opened_->library)));
   return opened;
 }
 

@@ -50,6 +50,10 @@ TEST_F(WindowsOpening, AtTakesAnAbsolutePathOnly) {
   EXPECT_FALSE(fs::exists(ran_));
   EXPECT_TRUE(OpenLibrary::at(file));
   EXPECT_TRUE(fs::exists(ran_));
+  EXPECT_TRUE(OpenLibrary::at(L"\\\\?\\" + file.native())) << "a form of an absolute path";
+  const auto share = OpenLibrary::at("\\\\no-such-server\\share\\x.dll");
+  ASSERT_FALSE(share);
+  EXPECT_FALSE(share.error().value("error_number").empty()) << "the loader was asked";
 }
 
 TEST_F(WindowsOpening, OfTheSystemTakesABareNameOnly) {
