@@ -15,7 +15,7 @@ set -euo pipefail
 to_build=(
   build-essential cmake ninja-build pkg-config ccache
   nlohmann-json3-dev libcurl4-openssl-dev libarchive-dev libisal-dev libssl-dev libcli11-dev libexpected-dev
-  python3 python3-pip ca-certificates
+  libboost-dev python3 python3-pip ca-certificates
 )
 to_test=(
   libgtest-dev libgmock-dev libdlpack-dev libbenchmark-dev python3-jsonschema nginx-light docker-registry skopeo
@@ -63,7 +63,11 @@ give_up() {
   exit 1
 }
 
-is_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+is_installed() {
+  # Debian has two releases of Boost, which exclude each other. Either has what is needed.
+  if [ "$1" = libboost-dev ] && [ -e /usr/include/boost/dll/shared_library.hpp ]; then return 0; fi
+  [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
 
 wanted=("${to_build[@]}")
 if $with_tests; then wanted+=("${to_test[@]}"); fi

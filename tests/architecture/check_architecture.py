@@ -42,6 +42,11 @@ SUFFIXES = {".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx"}
 HEADERS = {".h", ".hh", ".hpp", ".hxx"}
 LONGEST = 500
 THIRD_PARTY = re.compile(r"^(nlohmann/|curl/|archive(_entry)?\.h$|openssl/|boost/)")
+# Headers that one source includes, because the rest of the tree uses what that source makes of them.
+ONE_SOURCE = {"boost/": "host/load/in_process/open_library.cpp"}
+# Flags of loaders that change which file is opened, or what its symbols are bound to.
+NEVER_PASSED = re.compile(r"\b(?:append_decorations|LOAD_WITH_ALTERED_SEARCH_PATH|load_with_altered_search_path|"
+                          r"(?:RTLD|rtld)_(?:DEEPBIND|deepbind))\b")
 ENVIRONMENT = re.compile(r"\b(?:secure_)?getenv\s*\(")
 ENVIRONMENT_READERS = ("base/", "host/settings/", "host/platform/")
 # Threads of an application may call while its process ends. `static T& x = *new T` is never destroyed.
@@ -137,6 +142,9 @@ def check_file(root, path, public):
         where = f"{name}:{code.count(chr(10), 0, include.start()) + 1}"
         if path.suffix in HEADERS and THIRD_PARTY.match(header):
             yield f"{where}: a header of ours includes <{header}>; it belongs into a source file"
+        for headers, source in ONE_SOURCE.items():
+            if header.startswith(headers) and name != source and path.suffix not in HEADERS:
+                yield f"{where}: includes <{header}>; only {source} does"
         target = target_of(root, name, quoted, angled, public)
         if target is None:
             if quoted and not THIRD_PARTY.match(quoted):
@@ -150,13 +158,14 @@ def check_file(root, path, public):
         for folder, (headers, promise) in NOT_IN.items():
             if name.startswith(folder) and target.startswith(headers):
                 yield f"{where}: includes {target}, but {promise}"
+    bare = without(text, True)
+    for found in NEVER_PASSED.finditer(bare):
+        yield f"{name}:{bare.count(chr(10), 0, found.start()) + 1}: names {found.group()}, which is passed to no loader"
     if not name.startswith(ENVIRONMENT_READERS):
-        bare = without(text, True)
         for found in ENVIRONMENT.finditer(bare):
             yield (f"{name}:{bare.count(chr(10), 0, found.start()) + 1}: reads the environment; "
                    "that is host/settings', host/platform's and base's")
     if module.startswith(("base", "cache", "host/")) and not name.startswith(ENDS_WITH_ITS_PROGRAM):
-        bare = without(text, True)
         for found in DESTROYED_AT_EXIT.finditer(bare):
             yield (f"{name}:{bare.count(chr(10), 0, found.start()) + 1}: is destroyed while threads may use it; "
                    "say static T& name = *new T")

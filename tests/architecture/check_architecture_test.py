@@ -131,11 +131,23 @@ class Rules(unittest.TestCase):
         self.assert_kept(self.includes("host/load/in_process/a.cpp", "base/sha256.hpp"))
 
     def test_third_party_headers_stay_in_sources(self):
-        for header in ("nlohmann/json.hpp", "curl/curl.h", "archive.h", "archive_entry.h", "openssl/evp.h",
-                       "boost/dll/shared_library.hpp"):
+        for header in ("nlohmann/json.hpp", "curl/curl.h", "archive.h", "archive_entry.h", "openssl/evp.h"):
             self.assert_broken({"base/a.hpp": f"#pragma once\n#include <{header}>\n"}, header, "source file")
             self.assert_kept({"base/a.cpp": f"#include <{header}>\n"})
         self.assert_kept({"base/a.hpp": "#pragma once\n#include <vector>\n#include <tl/expected.hpp>\n"})
+
+    def test_boost_is_included_by_one_source(self):
+        include = "#include <boost/dll/shared_library.hpp>\n"
+        self.assert_kept({"host/load/in_process/open_library.cpp": include})
+        self.assert_broken({"base/a.cpp": include}, "base/a.cpp:1", "only host/load/in_process/open_library.cpp does")
+        for name in ("base/a.hpp", "host/load/in_process/open_library.hpp"):
+            self.assert_broken({name: "#pragma once\n" + include}, f"{name}:2", "source file")
+
+    def test_no_loader_gets_flags_that_change_what_is_bound(self):
+        for flag in ("append_decorations", "load_with_altered_search_path", "LOAD_WITH_ALTERED_SEARCH_PATH",
+                     "rtld_deepbind", "RTLD_DEEPBIND"):
+            self.assert_broken({"engines/one/a.cpp": f"\nint mode = {flag};\n"}, "engines/one/a.cpp:2", flag)
+            self.assert_kept({"engines/one/a.cpp": f"// {flag}\nconst char* text = \"{flag}\";\n"})
 
     def test_headers_are_included_once(self):
         self.assert_broken({"base/a.hpp": "// #pragma once\n"}, "no #pragma once")

@@ -7,7 +7,7 @@ namespace {
 
 // Separate from main(), so that no pointer to it is left on the stack, which is searched.
 [[gnu::noinline]] bool stays(const char* file) {
-  auto opened = enginehost::load::OpenLibrary::open(file);
+  auto opened = enginehost::load::OpenLibrary::at(file);
   if (!opened) return false;
   opened->stay();
   return true;

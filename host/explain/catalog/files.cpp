@@ -169,7 +169,7 @@ constexpr Entry entries[] = {
                 "link{problem=link loop}",
                 "{file} leads nowhere: the link {link} points to {target}, which does not exist",
                 "{file} is {problem}, not a folder{expected_kind=folder}",
-                "{file} is {problem}, not a regular file",
+                "{file} is {problem}, not {wanted}", "{file} is {problem}, not a regular file",
                 "a folder, or a link that leads nowhere, stands where a library should be"},
      .remedies = {published, not_ours, "correct or remove the link {link}{!as_published}", layer_repair,
                   unrepaired, repair, "check the path {file}{!as_published}"},

@@ -3,11 +3,15 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/paths.hpp"
 #include "host/load/helper/answer_channel.hpp"
 #include "host/load/helper/this_process.hpp"
+#include "host/load/in_process/open_library.hpp"
 
 namespace enginehost::helper {
 namespace {
@@ -55,21 +59,42 @@ class AnswerWriter {
   bool reported_ = true;
 };
 
-Json library_answer(const SharedLibrary& library) {
-  return library.is_open() ? Json::object().set("path", library.path())
-                           : Json::object().set("error", library.error());
+// Returns the loader's text, on Windows with its number, or why EngineHost did not call the loader.
+std::string text_of(const Diagnosis& why) {
+  const std::string file(why.value("file")), said(why.value("os_said")), number(why.value("error_number"));
+  if (!number.empty()) return file + ": " + said + " (error " + number + ")";
+  if (!said.empty()) return said;
+  const std::string problem(why.value("problem"));
+  return file + " is " +
+         (problem.empty() ? "this program itself" : problem + ", not " + std::string(why.value("wanted")));
+}
+
+// Opens a library of the driver, given by its path or by the name that the driver installs, and reports the
+// file that was mapped or the loader's text. It stays loaded, because a driver must not be unloaded.
+load::OpenLibrary open_of_driver(const std::string& name_or_path, AnswerWriter& writer) {
+  const std::filesystem::path file = path_of(name_or_path);
+  auto opened =
+      file.has_parent_path() ? load::OpenLibrary::at(file) : load::OpenLibrary::of_the_system(name_or_path);
+  if (const std::string older = nvml_of_older_drivers();
+      !opened && name_or_path == nvml_library && !older.empty())
+    if (auto found = load::OpenLibrary::at(path_of(older))) opened = std::move(found);
+  writer.report("library", opened ? Json::object().set("path", opened->file())
+                                  : Json::object().set("error", text_of(opened.error())));
+  if (!opened) return {};
+  opened->stay();
+  return std::move(*opened);
 }
 
 constexpr int not_offered = -1;  // no code of these libraries
 
 // Calls the function with exactly these types and returns its code; not_offered if the library lacks it.
 template <class... Arguments>
-int call(const SharedLibrary& library, const char* function, Arguments... arguments) {
+int call(const load::OpenLibrary& library, const char* function, Arguments... arguments) {
   auto* const called = library.function<int(Arguments...)>(function);
   return called != nullptr ? called(arguments...) : not_offered;
 }
 
-Json cuda_device(const SharedLibrary& cuda, int index) {
+Json cuda_device(const load::OpenLibrary& cuda, int index) {
   Json answer = Json::object().set("index", index);
   int device = 0;
   if (call(cuda, "cuDeviceGet", &device, index) != 0) return answer;
@@ -94,14 +119,13 @@ Json cuda_device(const SharedLibrary& cuda, int index) {
 }
 
 // Queries first what needs no device, so that it is known when the device hangs.
-void ask_cuda_version(const SharedLibrary& cuda, AnswerWriter& writer) {
-  writer.report("library", library_answer(cuda));
+void ask_cuda_version(const load::OpenLibrary& cuda, AnswerWriter& writer) {
   int version = 0;
   if (const int code = call(cuda, "cuDriverGetVersion", &version); code != not_offered)
     writer.report("driver_version", Json::object().set("code", code).set("value", version));
 }
 
-void ask_cuda(const SharedLibrary& cuda, AnswerWriter& writer) {
+void ask_cuda(const load::OpenLibrary& cuda, AnswerWriter& writer) {
   const int code = call(cuda, "cuInit", 0U);
   if (code == not_offered) return;
   Json init = Json::object().set("code", code);
@@ -119,7 +143,7 @@ void ask_cuda(const SharedLibrary& cuda, AnswerWriter& writer) {
     writer.report("devices", Json::array().push(cuda_device(cuda, index)));
 }
 
-Json nvml_device(const SharedLibrary& nvml, unsigned index) {
+Json nvml_device(const load::OpenLibrary& nvml, unsigned index) {
   Json answer = Json::object().set("index", index);
   NvmlDevice device = nullptr;
   if (call(nvml, "nvmlDeviceGetHandleByIndex_v2", index, &device) != 0) return answer;
@@ -137,8 +161,7 @@ Json nvml_device(const SharedLibrary& nvml, unsigned index) {
 }
 
 void ask_nvml(const std::string& name_or_path, AnswerWriter& writer) {
-  const SharedLibrary nvml(name_or_path);
-  writer.report("library", library_answer(nvml));
+  const load::OpenLibrary nvml = open_of_driver(name_or_path, writer);
   const int code = call(nvml, "nvmlInit_v2");
   if (code == not_offered) return;
   Json init = Json::object().set("code", code);
@@ -176,7 +199,7 @@ int ask_nvidia(int argc, char** argv) {
   }
   AnswerChannel channel(std::move(nonce));
   AnswerWriter of_cuda(channel, "cuda"), of_nvml(channel, "nvml");
-  const SharedLibrary cuda(libcuda);
+  const load::OpenLibrary cuda = open_of_driver(libcuda, of_cuda);
   ask_cuda_version(cuda, of_cuda);
   ask_nvml(nvml, of_nvml);
   ask_cuda(cuda, of_cuda);

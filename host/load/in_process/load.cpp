@@ -95,12 +95,12 @@ Result<std::unique_ptr<LoadedPlugin>> load_plugin(const LoadRequest& request) {
   plugin->searched_ = search_folders(file, request.preload);
   if (!request.preload.empty()) enter("preload");
   for (const std::filesystem::path& library : request.preload) {
-    auto opened = OpenLibrary::open(library);
+    auto opened = OpenLibrary::at(library);
     if (!opened) return failed(opened.error());
     plugin->preloads_.push_back(std::move(*opened));
   }
   enter("load");
-  auto opened = OpenLibrary::open(file);
+  auto opened = OpenLibrary::at(file);
   if (!opened) return failed(opened.error());
   plugin->library_ = std::move(*opened);
   for (Diagnosis& change : kept.restore())

@@ -1,11 +1,10 @@
-// One library opened with the system's loader as engines need it: by absolute path, all symbols resolved at
-// once, and its symbols visible to no other library.
+// One library opened with the system's loader as engines need it: all symbols resolved at once, and its
+// symbols visible to no other library.
 #pragma once
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -13,32 +12,41 @@
 namespace enginehost::load {
 
 // Unloads the library on destruction, unless stay() was called. One thread at a time.
+//
+// Both openings fail with the cause as far as the loader's text or number shows it ("file", "os_said", on
+// Windows "error_number"). A missing symbol fails there instead of ending the process later. Constructors and
+// DllMain run on this thread.
 class OpenLibrary {
  public:
-  OpenLibrary() = default;
-  OpenLibrary(OpenLibrary&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  OpenLibrary& operator=(OpenLibrary&& other) noexcept {
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
-  ~OpenLibrary() { unload(); }
+  // Opens the file of an absolute path. EH-F11 for any other path, EH-F10 for the file of this program.
+  static Result<OpenLibrary> at(const std::filesystem::path& file);
+  // Opens a library by the name that the system knows it by ("libcuda.so.1"), from the folders that the
+  // system's loader searches and never from the current folder. On Windows only System32 is searched. EH-F11
+  // for a path.
+  static Result<OpenLibrary> of_the_system(const std::string& name);
 
-  // Fails with the cause as far as the loader's text or number shows it ("file", "os_said", on Windows
-  // "error_number"). A missing symbol fails here instead of ending the process later. Constructors and
-  // DllMain run on this thread.
-  static Result<OpenLibrary> open(const std::filesystem::path& file);
-
-  bool is_open() const { return handle_ != nullptr; }
+  bool is_open() const { return opened_ != nullptr; }
   // May lie in this library or in one that it needs: file_of_address() shows which. nullptr when there is
   // none.
   void* symbol(const char* name) const;
-  void unload();
-  // Keeps the library loaded until the process ends: a plugin whose unloading is not tested may have sleeping
-  // threads in its code or registered handlers.
-  void stay() { handle_ = nullptr; }
+  // Returns the function of that name, or nullptr.
+  template <class Function>
+  Function* function(const char* name) const {
+    return reinterpret_cast<Function*>(symbol(name));
+  }
+  // Returns the file that was mapped, symbolic links resolved where the system resolves them; "" if unknown.
+  std::string file() const;
+  void unload() { opened_.reset(); }
+  // Keeps the library loaded until the process ends, also after this object: a plugin whose unloading is not
+  // tested may have sleeping threads in its code or registered handlers.
+  void stay();
 
  private:
-  void* handle_ = nullptr;
+  struct Opened;
+  struct Close {
+    void operator()(Opened* opened) const;
+  };
+  std::unique_ptr<Opened, Close> opened_;
 };
 
 // Returns the file of the library that contains this address; empty when the loader does not know it.

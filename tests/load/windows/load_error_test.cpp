@@ -62,7 +62,7 @@ TEST_F(WindowsLoadError, W09AFileThatAnotherProgramHoldsIsRetriedAndThenNamed) {
   const HANDLE held = hold(file);
   ASSERT_NE(held, INVALID_HANDLE_VALUE);
   const auto begin = std::chrono::steady_clock::now();
-  auto refused = OpenLibrary::open(file);
+  auto refused = OpenLibrary::at(file);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1))
       << "a scanner's look is waited for";
   ::CloseHandle(held);
@@ -83,7 +83,7 @@ TEST_F(WindowsLoadError, W09AFileReleasedMeanwhileIsOpened) {
     ::Sleep(300);
     ::CloseHandle(held);
   });
-  const auto opened = OpenLibrary::open(file);
+  const auto opened = OpenLibrary::at(file);
   scanner.join();
   EXPECT_TRUE(opened) << opened.error().value("error_number");
 }
@@ -126,7 +126,7 @@ TEST_F(WindowsLoadError, PolicyNumbersAreNamedAndTheSignatureIsRead) {
 
 TEST_F(WindowsLoadError, W12TheAssemblyOfTheManifestIsNamedForTheNumber) {
   const fs::path file = put("load_names_assembly.dll");
-  EXPECT_TRUE(OpenLibrary::open(file)) << "Wine does without; Windows gives 14001";
+  EXPECT_TRUE(OpenLibrary::at(file)) << "Wine does without; Windows gives 14001";
   const Diagnosis diagnosis = reported(file, ERROR_SXS_CANT_GEN_ACTCTX);
   EXPECT_EQ(diagnosis.code, "EH-W12");
   EXPECT_THAT(std::string(diagnosis.value("assembly")), HasSubstr("Engine.Nowhere"));
@@ -139,7 +139,7 @@ TEST_F(WindowsLoadError, W12TheAssemblyOfTheManifestIsNamedForTheNumber) {
 TEST_F(WindowsLoadError, W12TheLengthOfATooLongPathIsNamedForTheNumber) {
   const fs::path file =
       put("load_ok.dll", fs::path(std::wstring(120, L'a')) / std::wstring(120, L'b') / "load_ok.dll");
-  EXPECT_TRUE(OpenLibrary::open(file)) << "ours are opened by \\\\?\\, which knows no such limit";
+  EXPECT_TRUE(OpenLibrary::at(file)) << "ours are opened by \\\\?\\, which knows no such limit";
   const Diagnosis diagnosis = reported(file, ERROR_FILENAME_EXCED_RANGE);
   EXPECT_EQ(diagnosis.code, "EH-W12");
   EXPECT_EQ(diagnosis.value("path_length"), std::to_string(file.native().size()));

@@ -1,7 +1,5 @@
 // The probe's process on macOS: facts for its crash handler, limits, state and libraries.
-#include <dlfcn.h>
 #include <libproc.h>
-#include <mach-o/dyld.h>
 #include <mach/mach.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,7 +12,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <initializer_list>
 
 #include "host/load/helper/posix/process.hpp"
@@ -91,22 +88,6 @@ ProcessState look_at_process() {
 // macOS has had no NVIDIA driver since 10.13: the libraries are not found, and the answer reports that.
 const char* const cuda_driver_library = "libcuda.dylib";
 const char* const nvml_library = "libnvidia-ml.dylib";
-
-// dyld gives one handle for each image: the image whose name opens with this handle is the library.
-std::string SharedLibrary::path() const {
-  if (handle_ == nullptr) return {};
-  for (std::uint32_t i = ::_dyld_image_count(); i-- > 0;) {
-    const char* name = ::_dyld_get_image_name(i);
-    void* same = name != nullptr ? ::dlopen(name, RTLD_NOLOAD | RTLD_LAZY) : nullptr;
-    if (same == nullptr) continue;
-    ::dlclose(same);
-    if (same != handle_) continue;
-    std::error_code error;
-    const std::filesystem::path real = std::filesystem::canonical(name, error);
-    return error ? std::string(name) : real.native();
-  }
-  return {};
-}
 
 std::uintptr_t instruction_pointer(const ucontext_t* context) {
 #if defined(__aarch64__)

@@ -1,9 +1,7 @@
 // The probe's process on Linux: facts for its crash handler, limits, state, libraries, and the end of what it
 // started.
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -21,7 +19,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
@@ -194,14 +191,6 @@ ProcessState look_at_process() {
 
 const char* const cuda_driver_library = "libcuda.so.1";
 const char* const nvml_library = "libnvidia-ml.so.1";
-
-std::string SharedLibrary::path() const {
-  link_map* map = nullptr;
-  if (handle_ == nullptr || ::dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return {};
-  std::error_code error;
-  const std::filesystem::path real = std::filesystem::canonical(map->l_name, error);
-  return error ? std::string(map->l_name) : real.native();
-}
 
 namespace {
 

@@ -51,7 +51,7 @@ const char* caller_on_stack(std::uintptr_t pointer) {
 }
 
 // Reads an exception that a plugin threw across its C functions: the unwinder ends in frames of this program,
-// whose runtime terminates (dlopen_barrier.cpp keeps constructors from getting this far). It allocates, so it
+// whose runtime terminates (__wrap_dlopen keeps constructors from getting this far). It allocates, so it
 // runs only when there is an exception.
 void read_exception(const char*& type, const char*& what) {
   const std::type_info* thrown = abi::__cxa_current_exception_type();
@@ -167,15 +167,6 @@ int take_private_channel() {
   return taken;
 }
 
-SharedLibrary::SharedLibrary(const std::string& name_or_path) {
-  handle_ = ::dlopen(name_or_path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle_ != nullptr) return;
-  const char* text = ::dlerror();
-  error_ = text != nullptr ? text : "dlopen gave no reason";
-}
-
-void* SharedLibrary::symbol(const char* name) const {
-  return handle_ != nullptr ? ::dlsym(handle_, name) : nullptr;
-}
+std::string nvml_of_older_drivers() { return {}; }
 
 }  // namespace enginehost::helper

@@ -1,9 +1,11 @@
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 
 #include "base/paths.hpp"
 #include "host/linker/this_linux.hpp"
 #include "host/load/in_process/loaded.hpp"
+#include "host/load/in_process/loader_call.hpp"
 
 namespace enginehost::load {
 
@@ -32,6 +34,14 @@ std::vector<Library> mapped_libraries() {
       },
       &libraries);
   return libraries;
+}
+
+std::string file_of_handle(void* handle) {
+  link_map* map = nullptr;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return {};
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(map->l_name, error);
+  return error ? std::string(map->l_name) : real.native();
 }
 
 }  // namespace enginehost::load

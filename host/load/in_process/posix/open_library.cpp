@@ -8,12 +8,14 @@
 
 #include <cstring>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "host/explain/loader_text.hpp"
+#include "host/load/in_process/loader_call.hpp"
 #include "host/load/in_process/process_state_guard.hpp"
 
 namespace enginehost::load {
@@ -31,21 +33,14 @@ Diagnosis failed_to_open(const std::filesystem::path& file, const std::string& t
 
 }  // namespace
 
-// RTLD_NOW: a missing symbol fails here instead of ending the process later. RTLD_LOCAL: engines must not see
-// each other's symbols.
-Result<OpenLibrary> OpenLibrary::open(const std::filesystem::path& file) {
-  OpenLibrary opened;
-  opened.handle_ = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (opened.is_open()) return opened;
+Result<void> open_file(const std::filesystem::path& file, const LoaderCall& call) {
+  std::error_code says_nothing;
+  if (call(file, 0, says_nothing)) return {};
   const char* const text = ::dlerror();
   return fail(failed_to_open(file, text != nullptr ? text : "dlopen gave no reason"));
 }
 
-void* OpenLibrary::symbol(const char* name) const { return is_open() ? ::dlsym(handle_, name) : nullptr; }
-
-void OpenLibrary::unload() {
-  if (void* const handle = std::exchange(handle_, nullptr)) ::dlclose(handle);
-}
+Result<void> open_name(const std::string& name, const LoaderCall& call) { return open_file(name, call); }
 
 std::string file_of_address(const void* address) {
   Dl_info where{};

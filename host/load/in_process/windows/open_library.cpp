@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "base/windows/wide.hpp"
 #include "host/explain/loader_text.hpp"
 #include "host/linker/windows.hpp"
+#include "host/load/in_process/loader_call.hpp"
 #include "host/load/in_process/process_state_guard.hpp"
 
 namespace enginehost::load {
@@ -62,6 +64,14 @@ Diagnosis about_paths(const linker::WindowsClosure& closure, const std::filesyst
   return diagnosis;
 }
 
+Diagnosis with_number(Diagnosis diagnosis, DWORD error) {
+  const std::string said = windows::error_text(error);
+  if (diagnosis.code == "EH-F08") diagnosis.with("problem", said);
+  // Windows has no texts for exception codes.
+  if (!said.empty()) diagnosis.with("os_said", said, "LoadLibraryEx");
+  return std::move(diagnosis.with("error_number", number_text(error), "LoadLibraryEx"));
+}
+
 // Collects the facts in the file by which a policy decides. Only Windows can decide whether a certificate is
 // trusted.
 Diagnosis about_policy(const linker::WindowsClosure& closure) {
@@ -95,14 +105,10 @@ Diagnosis diagnose_load_error(const std::filesystem::path& file, std::uint32_t e
                         : code == "EH-W10"                    ? about_policy(closure)
                                                               : diagnose(code);
   if (diagnosis.value("file").empty()) diagnosis.with("file", path_text(file));
-  if (diagnosis.code == "EH-F08") diagnosis.with("problem", windows::error_text(error));
   if (error == illegal_instruction)
     diagnosis.with("in_library", path_text(file), "or a DLL that it needs")
         .with("exception_code", number_text(error));
-  // Windows has no texts for exception codes.
-  if (const std::string said = windows::error_text(error); !said.empty())
-    diagnosis.with("os_said", said, "LoadLibraryEx");
-  return std::move(diagnosis.with("error_number", number_text(error), "LoadLibraryEx"));
+  return with_number(std::move(diagnosis), error);
 }
 
 namespace {
@@ -142,30 +148,29 @@ class NoWindows {
 
 }  // namespace
 
-Result<OpenLibrary> OpenLibrary::open(const std::filesystem::path& file) {
+Result<void> open_file(const std::filesystem::path& file, const LoaderCall& call) {
   const NoWindows keep;
   const std::wstring path = calls::Name(file).for_call();
   constexpr int tries = 5;
   for (int i = 0;; ++i) {
-    if (const HMODULE module = ::LoadLibraryExW(path.c_str(), nullptr, flags); module != nullptr) {
-      OpenLibrary opened;
-      opened.handle_ = module;
-      return opened;
-    }
-    const DWORD error = ::GetLastError();
+    std::error_code failed;
+    if (call(path, flags, failed)) return {};
+    const auto error = static_cast<DWORD>(failed.value());
     if (!passes(error) || i == tries) return fail(diagnose_load_error(file, error, added_folders()));
     ::Sleep(200);
   }
 }
 
-void* OpenLibrary::symbol(const char* name) const {
-  if (!is_open()) return nullptr;
-  return reinterpret_cast<void*>(::GetProcAddress(static_cast<HMODULE>(handle_), name));
+// The number alone says why: the loader does not report where it looked for a name.
+Result<void> open_name(const std::string& name, const LoaderCall& call) {
+  const NoWindows keep;
+  std::error_code failed;
+  if (call(path_of(name), LOAD_LIBRARY_SEARCH_SYSTEM32, failed)) return {};
+  const auto error = static_cast<DWORD>(failed.value());
+  return fail(with_number(diagnose(class_of(error)).with("file", name), error));
 }
 
-void OpenLibrary::unload() {
-  if (void* const handle = std::exchange(handle_, nullptr)) ::FreeLibrary(static_cast<HMODULE>(handle));
-}
+std::string file_of_handle(void* handle) { return path_text(linker::file_of_module(handle)); }
 
 std::string file_of_address(const void* address) {
   HMODULE module = nullptr;
