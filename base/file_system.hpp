@@ -23,6 +23,10 @@ bool keeps_modes(const std::filesystem::path& folder);
 // Returns true if the mount forbids running programs (noexec).
 bool forbids_execution(const std::filesystem::path& folder);
 
+// Returns a folder for temporary files in which this user can write and run programs: TMPDIR, else one of the usual
+// ones. Empty if there is none, and on Windows, where each user's own folder can be written.
+std::filesystem::path usable_temporary_folder();
+
 // Returns the mount flags that decide what may run there: "rw", "ro noexec". Empty if they cannot be read, for example
 // because the folder is missing.
 std::string mount_flags(const std::filesystem::path& folder);

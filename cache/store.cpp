@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/ownership.hpp"
@@ -295,8 +296,13 @@ Result<bool> Store::repair_layout() const {
 Result<void> Store::prepare() const {
   TRY(check_place());
   TRY(check_format(root_));
-  TRY(make_layer(root_, program_));
-  return try_locks(root_);
+  auto ready = make_layer(root_, program_);
+  if (ready) ready = try_locks(root_);
+  // In a container with a read-only root often only a folder for temporary files can be written.
+  if (!ready && ready.error().code == "EH-F16")
+    if (const fs::path folder = usable_temporary_folder(); !folder.empty())
+      ready.error().with("usable_folder", path_text(folder));
+  return ready;
 }
 
 Result<std::optional<Installed>> Store::record_of(std::string_view build) const {

@@ -324,9 +324,12 @@ Result<std::uint64_t> Store::remove(std::string_view build, std::vector<Diagnosi
   TRY_ASSIGN(const bool made, is_there(root_));
   if (!made) return fail(not_installed(build));
   TRY(prepare());
-  TRY_ASSIGN(const Released released, release(root_, build, program_));
+  auto released = release(root_, build, program_);
+  if (!released && released.error().code == "EH-S23")
+    return fail(not_installed(build));  // it may be in a layer
+  if (!released) return fail(std::move(released).error());
   calls::unlink(pin_file(root_, build).c_str());
-  TRY_ASSIGN(auto freed, sweep_alone(root_, released.digest, program_));
+  TRY_ASSIGN(auto freed, sweep_alone(root_, released->digest, program_));
   if (freed && stayed != nullptr) *stayed = std::move(freed->stayed);
   return freed ? freed->bytes : 0;
 }

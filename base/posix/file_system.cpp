@@ -1,5 +1,7 @@
 #include "base/file_system.hpp"
 
+#include "base/environment.hpp"
+
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -122,6 +124,13 @@ void begin_writing_out(int file, std::uint64_t from, std::uint64_t size) {
 }
 
 #endif
+
+std::filesystem::path usable_temporary_folder() {
+  const std::string named = environment_variable("TMPDIR").value_or("");
+  for (const char* folder : {named.c_str(), "/tmp", "/var/tmp", "/dev/shm"})
+    if (*folder == '/' && ::access(folder, W_OK | X_OK) == 0 && !forbids_execution(folder)) return folder;
+  return {};
+}
 
 std::string mount_flags(const std::filesystem::path& folder) {
   struct statvfs mounted {};

@@ -28,6 +28,8 @@ bool keeps_modes(const std::filesystem::path&) { return false; }
 
 bool forbids_execution(const std::filesystem::path&) { return false; }
 
+std::filesystem::path usable_temporary_folder() { return {}; }
+
 std::string mount_flags(const std::filesystem::path& folder) {
   calls::Status status;
   wchar_t root[MAX_PATH + 1];

@@ -211,7 +211,7 @@ class Attempt {
     opened.engine_options.options = opened.installed.options;
     opened.log = options_.log;
     if (opened.log) {
-      opened.engine_options.log_level = log_level(parts_);
+      opened.engine_options.log_level = log_level(options_, context_.settings());
       opened.engine_options.log = [log = opened.log](std::int32_t level, std::string_view topic,
                                                      std::string_view message) {
         log->report({level, topic, message, false});

@@ -33,6 +33,9 @@ struct AttemptOptions {
   std::int32_t log_level = 0;            // lowest ENGINE_LOG_* level wanted; 0: from the settings
 };
 
+// Returns the lowest ENGINE_LOG_* level that is wanted.
+std::int32_t log_level(const AttemptOptions& options, const settings::Settings& settings);
+
 // An engine in this process with everything that keeps it usable. Destroy its models and tensors first. The
 // order of the members makes the engine go before its plugin, and the lease last.
 struct Opened {

@@ -52,11 +52,23 @@ void add_whose_option(const cache::Installed& installed, Diagnosis& failure) {
           .with("build", installed.build, "manifest");
 }
 
+// Without a probe a build is opened untested. Says where the probe is missing, or that it cannot be run.
+Diagnosis untested(const std::string& build, const settings::Settings& settings) {
+  Diagnosis warning = diagnose("EH-P21").with("build", build);
+  std::error_code ignored;
+  for (const std::string& place : settings.missing_helper)
+    if (fs::exists(path_of(place), ignored) && warning.value("file").empty())
+      warning.with("file", place, "libexec");
+    else
+      warning.with("searched", place, "libexec");
+  return warning;
+}
+
 }  // namespace
 
-std::int32_t log_level(const AttemptParts& attempting) {
-  if (attempting.options.log_level != 0) return attempting.options.log_level;
-  const std::string& level = attempting.context.settings().log;
+std::int32_t log_level(const AttemptOptions& options, const settings::Settings& settings) {
+  if (options.log_level != 0) return options.log_level;
+  const std::string& level = settings.log;
   return level == "debug"   ? ENGINE_LOG_DEBUG
          : level == "info"  ? ENGINE_LOG_INFO
          : level == "error" ? ENGINE_LOG_ERROR
@@ -124,7 +136,7 @@ Result<void> LoadCheck::check_and_probe(const cache::Installed& installed, bool 
     if (!parts_.context.settings().helper.empty())
       TRY(probe(installed, hinted));
     else
-      log.warnings.push_back(diagnose("EH-P21").with("build", installed.build));
+      log.warnings.push_back(untested(installed.build, parts_.context.settings()));
   }
   own_ = libraries_in(probe_facts_);
   return {};
@@ -235,7 +247,7 @@ Result<void> LoadCheck::probe(const cache::Installed& installed, std::chrono::se
   request.memory_source = set_by(settings, "probe_memory_bytes", "default: the memory of the machine");
   request.cancel = parts_.context.cancel();
   const auto& listening = parts_.options.log;
-  if (listening) request.log_level = log_level(parts_);
+  if (listening) request.log_level = log_level(parts_.options, settings);
   if (parts_.options.before_probe) parts_.options.before_probe();
   load::ProbeResult result = load::probe(request);
   for (const load::LogLine& line : result.log)

@@ -35,9 +35,6 @@ struct AttemptParts {
   AttemptLog& log;
 };
 
-// Returns the lowest ENGINE_LOG_* level that is wanted from the plugin's log.
-std::int32_t log_level(const AttemptParts& attempting);
-
 // The checks of one build. May run more than once. Use from one thread.
 class LoadCheck {
  public:

@@ -283,6 +283,16 @@ Result<PluginHeader> read_plugin_header(const std::filesystem::path& file,
                                         std::string_view symbol = "engine_plugin_v1",
                                         std::string_view machine = {});
 
+// The texts of the plugin object.
+struct PluginTexts {
+  std::string engine;
+  std::vector<std::string> capabilities;
+};
+
+// Reads them from the file on disk; no code of the plugin runs. Returns nothing if they are not known: the
+// file is no ELF plugin for x86-64 or AArch64, is damaged, or its own code fills in the texts.
+std::optional<PluginTexts> read_plugin_texts(const std::filesystem::path& file);
+
 // The GPU code in the .nv_fatbin section (CUDA; .nv_fatb in a PE file). NVIDIA does not document the layout;
 // it was derived from files. Parts that do not match are skipped and described in `note`.
 struct GpuCode {

@@ -15,7 +15,8 @@ namespace {
 bool keeps_builds_unknown(const Diagnosis& failure, bool offline) {
   if (!failure.value("installation").empty() || (offline && failure.code.starts_with("EH-N"))) return false;
   const explain::ExitStatus status = explain::exit_status(failure);
-  return status == explain::ExitStatus::not_fetched || status == explain::ExitStatus::wrong_bytes;
+  return status == explain::ExitStatus::not_fetched || status == explain::ExitStatus::wrong_bytes ||
+         failure.code == "EH-M10";
 }
 
 }  // namespace

@@ -317,7 +317,8 @@ Json with_platform_for_others(Json document, open::OpenContext& context, const I
   return document;
 }
 
-// Shows the machine, even if parts of it cannot be read. `broken`: why the configuration is not used.
+// Shows the machine, even if parts of it cannot be read. `broken`: why the configuration is not used, which
+// also decides the status.
 int machine(const InfoFlags& flags, open::OpenContext& context, const std::optional<Diagnosis>& broken) {
   if (flags.platform_json) {
     context.look_for_libraries({});
@@ -334,7 +335,7 @@ int machine(const InfoFlags& flags, open::OpenContext& context, const std::optio
     say_aside("the configuration was not used:\n");
     say_failure(*broken);
   }
-  return 0;
+  return broken ? static_cast<int>(explain::exit_status(*broken)) : 0;
 }
 
 int installed_by_others(const InfoFlags& flags, open::OpenContext& context) {

@@ -222,11 +222,7 @@ std::string engines_text(open::OpenContext& context, const Screen& screen) {
     text += engine_table(rows, screen);
   else if (failures.empty())
     text +=
-        join(wrapped(
-                 "no engine is known: no repository is configured (--repository, ENGINEHOST_REPOSITORIES or "
-                 "config.json)",
-                 screen.width),
-             "\n") +
+        join(wrapped("no engine is known: " + safe(why_no_engine_is_known(context)), screen.width), "\n") +
         "\n";
   for (Diagnosis& failure : failures_of(context)) failures.push_back(std::move(failure));
   if (!failures.empty()) text += (text.empty() ? "" : "\n") + failure_lines(failures, screen.width);

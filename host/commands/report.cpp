@@ -202,14 +202,27 @@ std::string missing_report(const resolve::Plan& plan, const std::string& recorde
 
 }  // namespace
 
+std::string why_no_engine_is_known(open::OpenContext& context) {
+  const settings::Settings& settings = context.settings();
+  std::vector<std::string> locations;
+  for (const settings::Repository& repository : settings.repositories)
+    locations.push_back(without_passwords(repository.location));
+  if (!locations.empty())
+    return (context.catalog().failures.empty() ? "no engine is listed in " : "nothing could be read of ") +
+           join(locations, ", ");
+  if (!settings.missing_repository.empty())
+    return "EngineHost's own repository is in none of " + join(settings.missing_repository, ", ") +
+           ", and no other is configured";
+  return "no repository is configured (--repository, ENGINEHOST_REPOSITORIES or config.json)";
+}
+
 std::string machine_report(open::OpenContext& context) {
   std::string text = "machine\n" + platform::describe(context.platform());
   text += "\nengines\n";
   for (const auto& [name, engine] : engines_of(context.catalog()))
     text += labeled(name, join(engine.versions, " ") + "  (" + pluralize(engine.builds, "build", "builds") +
                               ": " + join({engine.flavors.begin(), engine.flavors.end()}, " ") + ")");
-  if (context.catalog().builds.empty())
-    text += "  none: no repository is configured (--repository, ENGINEHOST_REPOSITORIES or config.json)\n";
+  if (context.catalog().builds.empty()) text += "  none: " + why_no_engine_is_known(context) + "\n";
   for (const Diagnosis& failure : context.catalog().failures)
     text += "  " + explain::one_line(failure) + "\n";
 

@@ -15,6 +15,9 @@
 
 namespace enginehost::commands {
 
+// Returns why the catalog lists no engine, for people.
+std::string why_no_engine_is_known(open::OpenContext& context);
+
 // Returns every fact about the machine with its source, the known engines, the installed and the quarantined
 // builds, and every setting.
 std::string machine_report(open::OpenContext& context);

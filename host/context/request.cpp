@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/location.hpp"
 #include "host/settings/policy.hpp"
 
 namespace enginehost::open {
@@ -40,14 +41,32 @@ std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,
   return std::nullopt;
 }
 
+namespace {
+
+// Adds what is wrong with the repositories themselves to EH-S02. The list of engines is then no answer.
+void add_state_of_repositories(Diagnosis& unknown, const settings::Settings& settings) {
+  for (const std::string& place : settings.missing_repository)
+    unknown.with("searched", place, "EngineHost's own repository");
+  if (!unknown.value("known").empty()) return;
+  if (settings.repositories.empty() && settings.missing_repository.empty())
+    unknown.with("repositories", "none", "the configuration");
+  for (const settings::Repository& repository : settings.repositories)
+    unknown.with("empty_repository", without_passwords(repository.location), repository.source);
+}
+
+}  // namespace
+
 Result<resolve::Plan> decide(OpenContext& context, resolve::Request request) {
   TRY(context.check_records());
   // A forced build may be one of another engine.
   context.need_engine(request.force.empty() ? request.engine : std::string());
   for (const cache::Installed& installed : context.store().list()) request.installed.insert(installed.build);
   context.look_for_libraries(request.engine);
-  return resolve::decide(context.platform(), context.catalog(), context.history(), std::move(request),
-                         OpenContext::now());
+  resolve::Plan plan = resolve::decide(context.platform(), context.catalog(), context.history(),
+                                       std::move(request), OpenContext::now());
+  if (plan.diagnosis && plan.diagnosis->code == "EH-S02")
+    add_state_of_repositories(*plan.diagnosis, context.settings());
+  return plan;
 }
 
 }  // namespace enginehost::open

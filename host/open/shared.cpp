@@ -36,6 +36,16 @@ Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
   return check;
 }
 
+// Passes on the warnings of the report, because few applications read a report that ends well.
+void log_warnings(const OpenContext& context, const AttemptOptions& options, const Outcome& outcome) {
+  if (!options.log || log_level(options, context.settings()) > ENGINE_LOG_WARNING) return;
+  const auto warn = [&](const std::string& text) {
+    options.log->report({ENGINE_LOG_WARNING, "enginehost", without_passwords(text), false});
+  };
+  for (const std::string& warning : context.warnings()) warn(warning);
+  for (const Diagnosis& warning : outcome.warnings) warn(explain::one_line(warning));
+}
+
 }  // namespace
 
 Result<load::DeviceCheck> check_device(Opened& opened, const std::string& device,
@@ -181,6 +191,7 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
     return open_already;
   }
   Outcome outcome = open_engine(*context, open, decisions);
+  log_warnings(*context, open.attempt, outcome);
   if (!outcome.opened) return fail(outcome.diagnosis ? std::move(*outcome.diagnosis) : diagnose("EH-S01"));
   Watch watch(*context);
   std::string preferred_device = context->settings().device, basis = basis_of(context->settings());

@@ -25,6 +25,12 @@ std::vector<fs::path> prefixes(const Environment& environment) {
   return found;
 }
 
+std::vector<fs::path> below_prefixes(const Environment& environment, const fs::path& path) {
+  std::vector<fs::path> places = prefixes(environment);
+  for (fs::path& place : places) place /= path;
+  return places;
+}
+
 // Returns the repository, its documents and its folders. A user who may write one of them decides what is
 // installed. `problem`: why they cannot be listed.
 Result<std::vector<fs::path>> paths_of_repository(const fs::path& repository, std::string& problem) {
@@ -55,6 +61,14 @@ Result<std::string> less_protected(const std::vector<fs::path>& paths, const Env
 }
 
 }  // namespace
+
+std::vector<fs::path> places_of_repository(const Environment& environment) {
+  return below_prefixes(environment, fs::path("share") / "enginehost" / "repository");
+}
+
+std::vector<fs::path> places_of_helper(const Environment& environment) {
+  return below_prefixes(environment, fs::path("libexec") / "enginehost" / helper_name());
+}
 
 std::string machine_name(const Environment& environment) {
   // The id is confidential (machine-id(5)); it is hashed together with a text of ours, and only a part is
@@ -108,8 +122,8 @@ fs::path read_only_state(const fs::path& cache, const SettingsPlace& state, cons
 
 Result<SettingsPlace> default_helper(const Environment& environment, std::vector<std::string>& warnings,
                                      Inputs* inputs) {
-  for (const fs::path& prefix : prefixes(environment)) {
-    const fs::path folder = prefix / "libexec" / "enginehost", helper = folder / helper_name();
+  for (const fs::path& helper : places_of_helper(environment)) {
+    const fs::path folder = helper.parent_path();
     if (inputs != nullptr) inputs->files.push_back(path_text(helper));
     if (calls::access(helper.c_str(), X_OK) != 0) continue;
     TRY_ASSIGN(const std::string why,
@@ -142,8 +156,7 @@ std::vector<LikelyInstallation> likely_installations(const Environment& environm
 
 Result<std::optional<SettingsPlace>> default_repository(const Environment& environment,
                                                         std::vector<std::string>& warnings, Inputs* inputs) {
-  for (const fs::path& prefix : prefixes(environment)) {
-    const fs::path repository = prefix / "share" / "enginehost" / "repository";
+  for (const fs::path& repository : places_of_repository(environment)) {
     if (inputs != nullptr) inputs->files.push_back(path_text(repository / "index.json"));
     if (calls::access((repository / "index.json").c_str(), F_OK) != 0) continue;
     std::string why;

@@ -39,16 +39,21 @@ std::filesystem::path read_only_state(const std::filesystem::path& cache, const 
 // Returns a name for this machine that does not reveal its id: the first 16 digits of a digest.
 std::string machine_name(const Environment& environment);
 
-// Returns the probe beside the library or the executable: <prefix>/libexec/enginehost/enginehost-probe; empty
-// if there is none. The probe is run, so it and its folders must be as protected as the SDK; otherwise
-// `warnings` says why it is not used. Fails where that cannot be examined now.
+// Returns where the SDK's own repository and the probe may be, the likeliest first:
+// <prefix>/share/enginehost/repository and <prefix>/libexec/enginehost/enginehost-probe.
+std::vector<std::filesystem::path> places_of_repository(const Environment& environment);
+std::vector<std::filesystem::path> places_of_helper(const Environment& environment);
+
+// Returns the probe beside the library or the executable; empty if there is none. The probe is run, so it and
+// its folders must be as protected as the SDK; otherwise `warnings` says why it is not used. Fails where that
+// cannot be examined now.
 Result<SettingsPlace> default_helper(const Environment& environment, std::vector<std::string>& warnings,
                                      Inputs* inputs = nullptr);
 
-// The SDK's own repository: in the build tree or in <prefix>/share/enginehost/repository. It is trusted by
-// its place. It must therefore belong to the owner of the SDK (or root), and nobody may write it who cannot
-// write the SDK; otherwise `warnings` says why it is not used. Fails where it cannot be examined now, because
-// it is then unknown whether one exists.
+// The SDK's own repository: in the build tree or in the installed prefix. It is trusted by its place. It must
+// therefore belong to the owner of the SDK (or root), and nobody may write it who cannot write the SDK;
+// otherwise `warnings` says why it is not used. Fails where it cannot be examined now, because it is then
+// unknown whether one exists.
 Result<std::optional<SettingsPlace>> default_repository(const Environment& environment,
                                                         std::vector<std::string>& warnings,
                                                         Inputs* inputs = nullptr);

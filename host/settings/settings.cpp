@@ -119,6 +119,12 @@ class SettingsMerge {
   std::optional<Diagnosis> conflict_;
 };
 
+std::vector<std::string> texts_of(const std::vector<std::filesystem::path>& paths) {
+  std::vector<std::string> texts;
+  for (const std::filesystem::path& path : paths) texts.push_back(path_text(path));
+  return texts;
+}
+
 // Adds EngineHost's own repository, which no user requested. A list or a lock therefore excludes it, unless
 // the system's file enables it or the list contains its place. The author of that file need not know the
 // place.
@@ -128,7 +134,10 @@ void add_default_repository(Settings& settings, SettingsMerge& merge, const Envi
   auto looked_for = default_repository(environment, settings.warnings, &settings.inputs);
   if (!looked_for) return merge.refuse(std::move(looked_for).error());
   const std::optional<SettingsPlace>& place = *looked_for;
-  if (!place) return;
+  if (!place) {
+    settings.missing_repository = texts_of(places_of_repository(environment));
+    return;
+  }
   const std::string location = plain_location(path_text(place->folder));
   if (lists(settings, location)) return;
   const Policy& policy = settings.policy;
@@ -284,6 +293,7 @@ void choose_helper(Settings& settings, SettingsMerge& merge, const Environment& 
   if (!found) merge.refuse(found.error());
   const SettingsPlace place = found.value_or(SettingsPlace{});
   settings.helper = place.folder;
+  if (place.folder.empty()) settings.missing_helper = texts_of(places_of_helper(environment));
   // Explains why neither the probe nor EngineHost's own repository is found.
   if (place.folder.empty() && environment.executable_folder.empty() && environment.library_folder.empty() &&
       executable_path().empty())

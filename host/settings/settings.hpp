@@ -102,6 +102,9 @@ struct Settings : DeclaredSettings {
   std::vector<Setting> effective;  // every value above, policy and the proxies, with its source
   std::vector<std::string> warnings;  // unknown keys, values that policy overrode, an untrusted repository
   Inputs inputs;
+  // Where EngineHost's own repository and the probe were looked for; empty if they were found or are not
+  // wanted.
+  std::vector<std::string> missing_repository, missing_helper;
 
   const Setting* find(const std::string& key) const;
 };

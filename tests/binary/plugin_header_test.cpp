@@ -57,6 +57,40 @@ TEST_F(Header, ThePublishedHeaderHasTheOffsetsThatAreRead) {
   EXPECT_GE(header->size, 24u);
 }
 
+// The loader writes the pointers to these texts, by relocations of several forms.
+TEST_F(Header, TheTextsAreReadWithoutTheLoader) {
+  const std::string plugin =
+      "#include <enginehost/engine_plugin.h>\n"
+      "#include <stddef.h>\n"
+      "static const char* const list[] = {\"device.cpu\", \"format.toy\", NULL};\n"
+      "ENGINE_EXPORT const engine_plugin engine_plugin_v1 = {.magic = \"ENGPLUG\", .size = "
+      "sizeof(engine_plugin), .engine = \"toy\", .capabilities = list};\n";
+  const std::string include = "-I" + test::source_path("/plugin-api/include");
+  for (const std::vector<std::string>& flags :
+       std::vector<std::vector<std::string>>{{include},
+                                             {include, "-Wl,-z,pack-relative-relocs"},
+                                             {include, "-Wl,-z,now"},
+                                             {include, "-Wl,-s"}}) {
+    const auto texts = read_plugin_texts(library("texts.so", plugin, flags));
+    ASSERT_TRUE(texts) << flags.back();
+    EXPECT_EQ(texts->engine, "toy") << flags.back();
+    EXPECT_EQ(texts->capabilities, (std::vector<std::string>{"device.cpu", "format.toy"})) << flags.back();
+  }
+}
+
+TEST_F(Header, TextsThatAreNotInTheFileAreUnknown) {
+  const std::string include = "-I" + test::source_path("/plugin-api/include");
+  for (const char* definition :
+       {"int engine_plugin_v1(void) { return 0; }\n", "int other;\n",
+        "#include <enginehost/engine_plugin.h>\n"
+        "ENGINE_EXPORT const engine_plugin engine_plugin_v1 = {.magic = \"ENGPLUG\"};\n",
+        "#include <enginehost/engine_plugin.h>\nextern const char elsewhere[];\n"
+        "ENGINE_EXPORT const engine_plugin engine_plugin_v1 = {.magic = \"ENGPLUG\", .engine = "
+        "elsewhere};\n"})
+    EXPECT_FALSE(read_plugin_texts(library("none.so", definition, {include}))) << definition;
+  EXPECT_FALSE(read_plugin_texts("/etc/passwd"));
+}
+
 TEST_F(Header, ALibraryWithoutSectionHeadersIsReadAsWell) {
   const std::filesystem::path file =
       library("x.so", std::string(declaration) +

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -124,6 +125,26 @@ TEST(CommandLine, EveryFlagIsInAPage) {
           << command << " " << flag << " stands in no page";
     }
   EXPECT_GT(seen, 60);
+}
+
+// People type the commands of remedies, with their flags.
+TEST(CommandLine, RemediesNameFlagsThatTheirCommandHas) {
+  const Workplace workplace;
+  const std::string page = read_text(source_path("/docs/failures.md"));
+  static const std::regex named(R"((engine-(?:info|run|cache|manifest))((?: (?:[a-z]+|[A-Z]+|--[a-z-]+))+))"),
+      flag(R"(--[a-z-]+)");
+  std::map<std::string, std::set<std::string>> known;
+  int seen = 0;
+  for (std::sregex_iterator at(page.begin(), page.end(), named), end; at != end; ++at) {
+    const std::string command = (*at)[1], rest = (*at)[2];
+    for (std::sregex_iterator one(rest.begin(), rest.end(), flag); one != end; ++one) {
+      auto& flags = known[command];
+      if (flags.empty()) flags = flags_of(workplace, command, {});
+      EXPECT_TRUE(flags.contains(one->str())) << at->str();
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 40);
 }
 
 }  // namespace

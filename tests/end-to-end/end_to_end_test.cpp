@@ -276,8 +276,10 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(EndToEnd, ReportsTheMachineWithABrokenConfiguration) {
   write_text(config_of_user(workplace.folder()), "{ this is not JSON");
   const Ended run = workplace.info({"--json"});
-  EXPECT_EQ(run.status, 0) << run.said();
+  EXPECT_EQ(run.status, 2) << run.said();
   expect_facts(run.document["platform"]);
+  EXPECT_EQ(workplace.info({}).status, 2);
+  EXPECT_EQ(workplace.info({"--verbose"}).status, 2);
   EXPECT_THAT(run.output, HasSubstr("config.json"));
   // Nobody asked for the offline mode that follows from a broken configuration.
   for (const Json& setting : run.document["config"].as_array())

@@ -173,6 +173,18 @@ TEST_F(FirstScreen, WithoutARepositoryItSaysSo) {
   EXPECT_THAT(run.output, HasSubstr("no repository is configured")) << run.said();
 }
 
+TEST_F(FirstScreen, AnUnreadableRepositoryIsNotCalledUnconfigured) {
+  const std::string nowhere = (workplace.folder() / "none").native();
+  const Ended unread = workplace.info({"--repository", nowhere});
+  EXPECT_THAT(unread.output, Not(HasSubstr("no repository is configured"))) << unread.said();
+  EXPECT_THAT(unread.output, HasSubstr("nothing could be read of"));
+  const std::filesystem::path empty = workplace.folder() / "empty";
+  std::filesystem::create_directories(empty);
+  write_text(empty / "index.json", R"({"format": 1, "name": "none", "manifests": []})");
+  const Ended listed = workplace.info({"--repository", empty.native()});
+  EXPECT_THAT(listed.output, HasSubstr("no engine is listed in")) << listed.said();
+}
+
 TEST_F(FirstScreen, HasColorsOnATerminalOnly) {
   RunOptions terminal;
   terminal.launcher = on_a_terminal();

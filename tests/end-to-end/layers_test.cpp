@@ -57,6 +57,20 @@ TEST_F(SystemLayer, OpensItsBuildOnceItsMountAllowsCode) {
   EXPECT_EQ(opened.status, 0) << opened.said();
 }
 
+TEST_F(SystemLayer, ARemovalNamesTheLayerAndTheCommandThatRemoves) {
+  for (const char* name : {"reference-good", "reference"}) {
+    const Ended refused = cache({"remove", name, "--json"});
+    EXPECT_EQ(refused.status, 2) << refused.said();
+    EXPECT_EQ(refused.code(), "EH-S23") << refused.said();
+    EXPECT_THAT(refused.diagnosis()["cause"].as_string(),
+                HasSubstr("is in the read-only layer " + layer.native()));
+    EXPECT_THAT(refused.diagnosis()["remedy"].dump(), HasSubstr("--cache " + layer.native()));
+  }
+  const Ended removed = cache({"remove", "reference-good", "--cache", layer.native()});
+  EXPECT_EQ(removed.status, 0) << removed.said();
+  EXPECT_THAT(cache({"list"}).output, Not(HasSubstr("reference-good")));
+}
+
 // The administrator's umask takes nobody's read permission.
 TEST_F(SystemLayer, IsReadableWhateverTheUmask) {
   RunOptions strict;

@@ -16,6 +16,7 @@ namespace enginehost::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::vector<std::string> offline(std::vector<std::string> arguments) {
   arguments.push_back("--offline");
@@ -413,6 +414,34 @@ TEST(Disks, ReportF16WithTheFolderOfAReadOnlyEmptyCache) {
   EXPECT_EQ(run.code(), "EH-F16") << run.said();
   EXPECT_EQ(run.status, 7);
   EXPECT_THAT(run.diagnosis().dump(), HasSubstr(workplace.cache().native()));
+}
+
+// As in a container with a read-only root: the remedy is a command, and it works.
+TEST(Disks, F16NamesAFolderThatCanBeWrittenHere) {
+  if (!can_mount()) GTEST_SKIP() << "mounting needs root with CAP_SYS_ADMIN";
+  const Workplace workplace;
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  std::filesystem::create_directories(workplace.cache());
+  const std::filesystem::path usable = workplace.folder() / "usable";
+  std::filesystem::create_directories(usable);
+  RunOptions options;
+  options.launcher = with_tmpfs(workplace.cache(), "ro");
+  options.environment = {"TMPDIR=" + usable.native()};
+  std::vector<std::string> open = {"reference", "--repository", repository.root().native(), "--json"};
+  const Ended refused = workplace.info(open, options);
+  ASSERT_EQ(refused.code(), "EH-F16") << refused.said();
+  const std::string remedies = refused.diagnosis()["remedy"].dump();
+  EXPECT_THAT(remedies, HasSubstr("$(mktemp -d " + usable.native() + "/enginehost.XXXXXX)")) << remedies;
+  EXPECT_THAT(remedies, HasSubstr("docker run --volume"));
+  EXPECT_THAT(remedies, Not(HasSubstr("cache's owner")));
+  // A folder that cannot be written is no place for engines.
+  options.environment = {"TMPDIR=" + workplace.cache().native()};
+  EXPECT_THAT(workplace.info(open, options).diagnosis()["remedy"].dump(),
+              Not(HasSubstr(workplace.cache().native() + "/enginehost")));
+  open.insert(open.end(), {"--cache", (usable / "enginehost.1").native()});
+  EXPECT_EQ(workplace.info(open, options).status, 0);
 }
 
 TEST(Disks, ReportF15WithTheSpaceThatIsNeeded) {

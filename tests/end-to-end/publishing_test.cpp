@@ -79,7 +79,7 @@ TEST_F(Publishing, AStrictMachineImportsOnlySignedBundles) {
         with_system_file(strict, Json::object().set("policy", Json::object().set(rule, rule[0] == 'r')));
     const std::vector<std::string> import = {"import", bundle, "--json"};
     const Ended without_key = strict.run("engine-cache", import, options);
-    EXPECT_EQ(without_key.status, 5) << without_key.said();
+    EXPECT_EQ(without_key.status, 8) << without_key.said();
     EXPECT_EQ(without_key.code(), "EH-M10") << without_key.said();
     ASSERT_EQ(strict.run("engine-cache", {"trust", "add", publisher_ / "key.pub"}, options).status, 0);
     const Ended imported = strict.run("engine-cache", import, options);
@@ -117,13 +117,13 @@ TEST_F(Publishing, AStrictMachineImportsOnlySignedBundles) {
   }
 }
 
-TEST_F(Publishing, AConfiguredUrlWithoutATrustedKeyEndsWith5) {
+TEST_F(Publishing, AConfiguredUrlWithoutATrustedKeyEndsWith8) {
   publish_signed();
   const Workplace unlisted_file;
   unlisted_file.configure(
       Json::object().set("repositories_default", false).set("repositories", Json::array().push(location())));
   const Ended run = unlisted_file.info({"reference", "--json"});
-  EXPECT_EQ(run.status, 5) << run.said();
+  EXPECT_EQ(run.status, 8) << run.said();
   EXPECT_EQ(run.code(), "EH-M10");
   const Ended allowed = [&] {
     unlisted_file.configure(

@@ -144,6 +144,24 @@ TEST(Catalog, RemediesNameCommandsThatExistAndAreSafe) {
     }
 }
 
+// The first screen has the machine's line, the line of its GPU and driver, and the engines. What else a
+// remedy promises needs an argument.
+TEST(Catalog, EngineInfoAloneIsOnlySentForWhatItShows) {
+  const std::set<std::string> shown = {"lists the known engines", "shows both), or use a build",
+                                       "shows which CUDA versions the driver supports",
+                                       "shows which engines open here"};
+  const std::string command = "engine-info ";
+  for (const Entry& entry : all())
+    for (const std::string_view remedy : entry.remedies)
+      for (std::size_t at = 0; (at = remedy.find(command, at)) != std::string_view::npos;) {
+        const std::string_view rest = remedy.substr(at += command.size());
+        if (!rest.starts_with("shows") && !rest.starts_with("lists")) continue;
+        EXPECT_TRUE(std::any_of(shown.begin(), shown.end(),
+                                [&](const std::string& promise) { return rest.starts_with(promise); }))
+            << entry.name.code << ": " << remedy;
+      }
+}
+
 // Without --plan, engine-info opens the build that it chooses, which may fetch it first.
 TEST(Catalog, ACommandThatListsBuildsOpensNone) {
   for (const Entry& entry : all())

@@ -20,6 +20,55 @@ TEST_F(PublisherTest, APluginThatOpensItsRuntimeByNameIsBoundToNone) {
 #endif
 }
 
+#ifndef _WIN32  // the texts of a DLL are not read
+TEST_F(PublisherTest, CapabilitiesAreThoseOfThePlugin) {
+  const auto capabilities = [&] {
+    const auto document = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
+    return (*document)["builds"].as_array()[0]["capabilities"].dump();
+  };
+  add_toy();
+  EXPECT_EQ(capabilities(), Json::strings({"device.cpu", "format.toy"}).dump());
+  EXPECT_THAT(lint(workspace()).warnings, IsEmpty());
+  AddRequest chosen = request();
+  chosen.capabilities = {"device.cpu"};
+  ASSERT_TRUE(publish::add(workspace(), chosen));
+  EXPECT_EQ(capabilities(), Json::strings({"device.cpu"}).dump());
+}
+
+// Users would get them without a word.
+TEST_F(PublisherTest, LintWarnsOfWhatContradictsThePlugin) {
+  const auto warned = [&] {
+    std::vector<std::string> problems;
+    for (const Diagnosis& one : lint(workspace()).warnings)
+      problems.push_back(std::string(one.value("member")) + ": " + std::string(one.value("problem")));
+    return problems;
+  };
+  AddRequest other = request();
+  other.engine = "other";
+  ASSERT_TRUE(publish::add(workspace(), other));
+  EXPECT_THAT(warned(),
+              ElementsAre(HasSubstr("its plugin calls the engine toy, and the manifest calls it other")));
+  fs::remove(workspace().engine_file("other"));
+  add_toy();
+  edit("\"device.cpu\",", "");
+  edit("\"format.toy\"", "");
+  EXPECT_THAT(warned(),
+              ElementsAre(HasSubstr("capabilities: it has none, and its plugin has device.cpu, format.toy")));
+}
+#endif
+
+TEST_F(PublisherTest, LintWarnsOfABuildWithoutALicense) {
+  AddRequest unknown = request();
+  unknown.license = "unknown";
+  unknown.license_id.clear();
+  ASSERT_TRUE(publish::add(workspace(), unknown));
+  const std::vector<Diagnosis> warnings = lint(workspace()).warnings;
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0].value("member"), "licenses.unknown");
+  EXPECT_THAT(std::string(warnings[0].value("problem")), HasSubstr("LicenseRef-unknown"));
+  EXPECT_THAT(std::string(warnings[0].value("remedy")), HasSubstr("--license-id"));
+}
+
 TEST_F(PublisherTest, TheSameFolderGivesTheSameArchive) {
   add_toy();
   const auto digest_of = [&] {
@@ -371,7 +420,7 @@ TEST_F(PublisherTest, LintFindsUnknownFieldsInTheOtherDocuments) {
 
 TEST_F(PublisherTest, LintRequiresATextForALicenseToAccept) {
   add_toy();
-  edit("\"id\": \"LicenseRef-unknown\"", "\"id\": \"LicenseRef-unknown\", \"accept\": \"explicit\"");
+  edit("\"id\": \"Apache-2.0\"", "\"id\": \"Apache-2.0\", \"accept\": \"explicit\"");
   EXPECT_THAT(problems(), AllOf(HasSubstr("no sha256 says of which text"), HasSubstr("nobody can read it")));
 }
 
@@ -380,8 +429,8 @@ TEST_F(PublisherTest, LintFindsTheTextOfALicenseAtTheManifestsPath) {
   const auto manifest = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
   ASSERT_TRUE(manifest);
   const std::string component = (*manifest)["builds"].as_array()[0]["plugin"]["component"].as_string();
-  edit("\"id\": \"LicenseRef-unknown\"", "\"id\": \"LicenseRef-unknown\", \"text\": {\"component\": \"" +
-                                             component + "\", \"path\": \"LICENSE\"}");
+  edit("\"id\": \"Apache-2.0\"",
+       "\"id\": \"Apache-2.0\", \"text\": {\"component\": \"" + component + "\", \"path\": \"LICENSE\"}");
   EXPECT_THAT(problems(), HasSubstr("LICENSE is not in " + component));
 }
 

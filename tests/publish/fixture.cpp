@@ -4,6 +4,6 @@ namespace enginehost::publish {
 
 fs::path toy_library() { return ENGINEHOST_TOY; }
 
-fs::path reference_plugin() { return ENGINEHOST_REFERENCE_PLUGIN; }
+fs::path toy_plugin() { return ENGINEHOST_TOY_PLUGIN; }
 
 }  // namespace enginehost::publish

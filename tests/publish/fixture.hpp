@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 using manifest::in_2026;
 using manifest::test_key;
 
-// Files of this build: a library that needs nothing, and the reference engine's plugin.
+// Files of this build: a library that needs nothing, and a plugin that is only a descriptor.
 fs::path toy_library();
-fs::path reference_plugin();
+fs::path toy_plugin();
 
 class PublisherTest : public test::Workshop {
  protected:
@@ -28,7 +28,7 @@ class PublisherTest : public test::Workshop {
     if (HasFatalFailure()) return;
     fs::create_directories(toy().parent_path());
     fs::copy_file(toy_library(), toy());
-    fs::copy_file(reference_plugin(), folder() / plugin_name);
+    fs::copy_file(toy_plugin(), folder() / plugin_name);
     ASSERT_TRUE(Workspace::create(repository(), "Toy"));
   }
   static constexpr const char* plugin_name = ENGINEHOST_PLUGIN_NAME;
@@ -45,6 +45,8 @@ class PublisherTest : public test::Workshop {
     request.engine = "toy";
     request.version = version;
     request.flavor = "cpu";
+    request.license = "apache";
+    request.license_id = "Apache-2.0";
     return request;
   }
   void add_toy(const std::string& version = "1.0.0") {

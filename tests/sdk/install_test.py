@@ -21,8 +21,9 @@ import threading
 PROGRAMS = ["bin/engine-info", "bin/engine-run", "bin/engine-cache", "bin/engine-manifest",
             "libexec/enginehost/enginehost-probe"]
 EXPECTED = [
-    "include/enginehost/enginehost.h", "include/enginehost/enginehost.hpp", "include/enginehost/engine_plugin.h",
-    "share/enginehost/repository/index.json"]
+    "include/enginehost/enginehost.h", "include/enginehost/enginehost.hpp", "include/enginehost/tensor.hpp",
+    "include/enginehost/engine_plugin.h", "share/enginehost/repository/index.json",
+    "share/doc/enginehost/tests/profiles/linux-ubuntu2204-driver525-rtx3090.json"]
 
 failures = []
 
@@ -213,6 +214,95 @@ def check_examples(system, arguments, prefix, scratch, environment):
             fail("a declined download gave %d: %s" % (declined.returncode, declined.stderr))
 
 
+def block_of(page, language):
+    """The only block of that language on the page."""
+    found = re.findall(r"```%s\n(.*?)```" % language, page.read_text(encoding="utf-8"), re.DOTALL)
+    if len(found) != 1:
+        fail("%s has %d blocks of %s and should have one" % (page, len(found), language))
+    return found[0] if found else ""
+
+
+def check_readme(system, arguments, prefix, scratch, environment):
+    """README's program and its CMakeLists.txt, word for word."""
+    source = scratch / "readme"
+    source.mkdir()
+    readme = prefix / "share/doc/enginehost/README.md"
+    (source / "CMakeLists.txt").write_text(block_of(readme, "cmake"), encoding="utf-8")
+    (source / "app.cpp").write_text(block_of(readme, "cpp"), encoding="utf-8")
+    program = with_find_package(system, arguments.cmake, source, prefix, scratch, "app")
+    model = prefix / "share/doc/enginehost/examples/two-layers.model"
+    said = run(system.command(program, "reference", system.path(model)), env=environment).stdout
+    if not re.match(r"2 4 0 1 8 2 *\r?\ncpu:0\r?\ngpu was requested; the engine offers cpu:0", said):
+        fail("README's program printed: " + said)
+
+
+def check_plugin_sample(arguments, prefix, scratch):
+    """The sample for authors of engines builds alone, and passes."""
+    folder = scratch / "cmake-plugin"
+    run([arguments.cmake, "-S", prefix / "share/doc/enginehost/examples/plugin", "-B", folder,
+         "-DCMAKE_PREFIX_PATH=%s" % prefix])
+    run([arguments.cmake, "--build", folder])
+    said = run([prefix / "bin/engine-plugin-check", folder / "libengine_sample.so"]).stdout
+    if "All checks passed." not in said:
+        fail("the plugin sample does not pass: " + said)
+
+
+def check_components(arguments, prefix, scratch):
+    """A component, which EngineHost does not have, is refused with the reason."""
+    source = scratch / "components"
+    source.mkdir()
+    (source / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(app LANGUAGES CXX)\n"
+        "find_package(EngineHost REQUIRED COMPONENTS commands)\n", encoding="utf-8")
+    done = subprocess.run([arguments.cmake, "-S", str(source), "-B", str(source / "build"),
+                           "-DCMAKE_PREFIX_PATH=%s" % prefix], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    if done.returncode == 0 or "it has no components, and commands is asked for" not in " ".join(done.stdout.split()):
+        fail("find_package with a component gave %d: %s" % (done.returncode, done.stdout))
+
+
+def without(prefix, piece, scratch):
+    """A copy of the prefix from which a piece was taken."""
+    copy = scratch / ("without-" + piece.replace("/", "-"))
+    shutil.copytree(prefix, copy, symlinks=True)
+    taken = copy / piece
+    shutil.rmtree(taken) if taken.is_dir() else taken.unlink()
+    return copy
+
+
+def check_missing_pieces(system, prefix, scratch, environment):
+    """What was not shipped with the library is named, with the folder where it was looked for."""
+    def opened_by(copy, cache):
+        own = dict(environment, ENGINEHOST_CACHE=system.path(scratch / cache))
+        return subprocess.run([str(part) for part in system.command(copy / ("bin/engine-info" + system.ending), "reference")],
+                              env=own, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    copy = without(prefix, "share/enginehost", scratch)
+    said = opened_by(copy, "cache-1")
+    if said.returncode != 3 or "EngineHost's own, share/enginehost/repository, is not" not in said.stderr \
+            or str(copy / "share/enginehost/repository") not in said.stderr.replace("\n             ", " "):
+        fail("without share/enginehost: %d %s" % (said.returncode, said.stderr))
+    (copy / "share/enginehost/repository").mkdir(parents=True)
+    said = opened_by(copy, "cache-1")
+    if said.returncode != 3 or str(copy / "share/enginehost/repository") not in said.stderr:
+        fail("with an empty repository folder: %d %s" % (said.returncode, said.stderr))
+    (copy / "share/enginehost/repository/index.json").write_text(
+        '{"format": 1, "name": "none", "manifests": []}', encoding="utf-8")
+    said = opened_by(copy, "cache-1")
+    if said.returncode != 3 or "no engine is listed in " + str(copy / "share/enginehost/repository") not in said.stderr:
+        fail("with a repository that lists nothing: %d %s" % (said.returncode, said.stderr))
+    copy = without(prefix, "libexec/enginehost/enginehost-probe" + system.ending, scratch)
+    probe = copy / ("libexec/enginehost/enginehost-probe" + system.ending)
+    said = opened_by(copy, "cache-2")
+    if said.returncode != 0 or "EH-P21" not in said.stderr or "enginehost-probe was not found" not in said.stderr:
+        fail("without the probe: %d %s" % (said.returncode, said.stderr))
+    if system.command("x") == ["x"]:  # Wine shows no modes
+        probe.write_text("", encoding="utf-8")
+        probe.chmod(0o644)
+        said = opened_by(copy, "cache-3")
+        if said.returncode != 0 or str(probe) + " is not executable" not in said.stderr:
+            fail("with a probe that is not executable: %d %s" % (said.returncode, said.stderr))
+
+
 def check_commands(system, prefix, environment):
     program = prefix / ("bin/engine-info" + system.ending)
     said = run(system.command(program, "reference", "--json"), env=environment).stdout
@@ -344,10 +434,14 @@ def main():
         check_links(prefix / "share/doc/enginehost")
         if not arguments.wine:
             check_authors_page(prefix)
+            check_plugin_sample(arguments, prefix, scratch)
+            check_components(arguments, prefix, scratch)
+            check_missing_pieces(system, prefix, scratch, environment)
             check_same_builds(arguments, prefix, scratch, environment)
         check_exports(system, library / system.library)
         check_header(system, prefix / "include", scratch)
         check_examples(system, arguments, prefix, scratch, environment)
+        check_readme(system, arguments, prefix, scratch, environment)
         check_commands(system, prefix, environment)
     print("%d failures" % len(failures))
     return 1 if failures else 0

@@ -317,8 +317,9 @@ void add_options(CLI::App& adding, ManifestFlags& flags) {
       ->type_name("NAME")
       ->group(group);
   group = "Describing it";
-  repeatable(adding.add_option("--capability", flags.add.capabilities,
-                               "a capability, such as device.cuda; repeatable"))
+  repeatable(
+      adding.add_option("--capability", flags.add.capabilities,
+                        "a capability, such as device.cuda; repeatable; without it those of the plugin"))
       ->type_name("NAME")
       ->group(group);
   CLI::Option* const license =

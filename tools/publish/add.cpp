@@ -359,11 +359,15 @@ Diagnosis of_several_systems(const std::vector<Part>& parts, const AddRequest& r
                                   : "choose with --select");
 }
 
-Result<std::string> plugin_path(const std::vector<ArtifactFacts>& parts, const AddRequest& request) {
+Result<LibraryFacts> plugin_of(const std::vector<ArtifactFacts>& parts, const AddRequest& request) {
+  std::vector<LibraryFacts> found;
   std::vector<std::string> plugins;
   for (const ArtifactFacts& part : parts)
     for (const LibraryFacts& library : part.libraries)
-      if (library.plugin) plugins.push_back(library.path);
+      if (library.plugin) {
+        found.push_back(library);
+        plugins.push_back(library.path);
+      }
   const fs::path& file = request.plugin.empty() ? request.file : request.plugin;
   if (plugins.empty())
     return fail(
@@ -371,7 +375,13 @@ Result<std::string> plugin_path(const std::vector<ArtifactFacts>& parts, const A
                 "name the engine's plugin: --plugin FILE (docs/engine-authors.md says how it is made)"));
   if (plugins.size() > 1)
     return fail(refusal(file, "it holds several plugins: " + join(plugins, ", "), "choose with --select"));
-  return plugins.front();
+  return found.front();
+}
+
+// The descriptor's own list, unless another is given.
+std::vector<std::string> capabilities_of(const AddRequest& request, const LibraryFacts& plugin) {
+  return request.capabilities.empty() && plugin.plugin_texts ? plugin.plugin_texts->capabilities
+                                                             : request.capabilities;
 }
 
 }  // namespace
@@ -403,7 +413,7 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
   }
   const System system = system_of(facts);
   if (system.os.empty()) return fail(of_several_systems(parts, request));
-  TRY_ASSIGN(const std::string plugin, plugin_path(facts, request));
+  TRY_ASSIGN(const LibraryFacts plugin, plugin_of(facts, request));
 
   const std::string platform = system.os + "-" + system.arch;
   const std::string name = request.engine + "-" + request.version + "-" + request.flavor + "-" + platform;
@@ -435,11 +445,11 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
       .set("arch", system.arch)
       .set("digest", cache::digest_of_trees(trees))
       .set("requires", added.requirements)
-      .set("plugin", Json::object().set("component", plugin_component).set("path", plugin))
+      .set("plugin", Json::object().set("component", plugin_component).set("path", plugin.path))
       .set("components", separate ? Json::array().push(name) : Json::array())
       .set("search", Json::strings(search_folders(parts.front().facts)))
       .set("lazy", Json::strings(request.lazy))
-      .set("capabilities", Json::strings(request.capabilities))
+      .set("capabilities", Json::strings(capabilities_of(request, plugin)))
       .set("priority", request.priority);
   put_build(manifest, std::move(build));
   manifest.set("serial", manifest["serial"].as_integer() + 1);

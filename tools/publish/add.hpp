@@ -12,11 +12,11 @@ struct AddRequest {
   std::filesystem::path file;    // an archive, a wheel, a library, or a folder, which is packed
   std::filesystem::path plugin;  // the same; empty: `file` contains it
   std::string engine, version, flavor;
-  std::string id;                   // the build's id; empty: engine-version-flavor-os-arch
-  std::vector<std::string> urls;    // URLs of the same bytes as `file`; empty: a copy is published
-  std::vector<std::string> select;  // view paths that are used; empty: everything
-  std::vector<std::string> lazy;    // libraries opened at run time
-  std::vector<std::string> capabilities;
+  std::string id;                         // the build's id; empty: engine-version-flavor-os-arch
+  std::vector<std::string> urls;          // URLs of the same bytes as `file`; empty: a copy is published
+  std::vector<std::string> select;        // view paths that are used; empty: everything
+  std::vector<std::string> lazy;          // libraries opened at run time
+  std::vector<std::string> capabilities;  // empty: those of the plugin's descriptor
   int strip = 0;
   int priority = 50;
   // Archives of at least this size get a list of their pieces. Smaller ones are never fetched in parallel,

@@ -109,6 +109,7 @@ Result<LibraryFacts> facts_of(const fs::path& file, std::string path, const bina
   facts.gpu_code_incomplete = !code.note.empty();
   const auto header = binary::read_plugin_header(file);
   facts.plugin = header && header->state == binary::PluginHeader::State::found;
+  if (facts.plugin) facts.plugin_texts = binary::read_plugin_texts(file);
   if (facts.plugin && info.kind == binary::Kind::elf) {
     TRY_ASSIGN(facts.cxx11_abi, cxx11_abi_of(file));
   }
@@ -185,6 +186,9 @@ Json to_json(const ArtifactFacts& facts) {
                        .set("sass", Json::strings(one.sass))
                        .set("ptx", Json::strings(one.ptx))
                        .set("plugin", one.plugin);
+    if (one.plugin_texts)
+      library.set("engine", one.plugin_texts->engine)
+          .set("capabilities", Json::strings(one.plugin_texts->capabilities));
     if (one.gpu_code_incomplete) library.set("gpu_code_incomplete", true);
     if (one.rpath) library.set("rpath", Json::strings(*one.rpath));
     if (one.runpath) library.set("runpath", Json::strings(*one.runpath));
@@ -235,6 +239,8 @@ ArtifactFacts facts_from_json(const Json& document) {
     library.ptx = texts_of(one["ptx"]);
     library.gpu_code_incomplete = one["gpu_code_incomplete"].as_bool();
     library.plugin = one["plugin"].as_bool();
+    if (one["engine"].is_string())
+      library.plugin_texts = {one["engine"].as_string(), texts_of(one["capabilities"])};
     for (const auto& [name, folder] : one["found_by_own_path"].as_object())
       library.found_by_own_path.emplace_back(name, folder.as_string());
     facts.libraries.push_back(std::move(library));

@@ -10,6 +10,7 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "cache/tree_list.hpp"
+#include "host/binary/binary.hpp"
 #include "host/manifest/catalog.hpp"
 
 namespace enginehost::publish {
@@ -26,6 +27,7 @@ struct LibraryFacts {
   std::vector<std::string> sass, ptx;     // of its GPU code
   bool gpu_code_incomplete = false;       // it has more GPU code than the two lists, of other kinds
   bool plugin = false;                    // exports engine_plugin_v1
+  std::optional<binary::PluginTexts> plugin_texts;  // what it says of its engine, if the file shows it
   // For a plugin that uses libtorch's symbols: "1" when they have the newer std::string, else "0".
   std::string cxx11_abi;
   // For an ELF library: the libraries that its own RUNPATH or RPATH finds outside the archive, on the machine

@@ -65,6 +65,9 @@ class LintRun {
         if (const auto facts = workspace_.facts_of(one); facts && !facts->has_file(license.text_path))
           error(place + ".text", license.text_path + " is not in " + license.text_component,
                 "correct \"path\"");
+    if (license.id == "LicenseRef-unknown")
+      warning(place, "its id is LicenseRef-unknown, so that users cannot see under which terms they get it",
+              "write its SPDX id, or add the build again with --license NAME --license-id ID");
     if (!license.explicit_consent) return;
     if (license.sha256.empty())
       error(place, "it asks for acceptance and no sha256 says of which text", "add the sha256 of its text");
@@ -75,6 +78,7 @@ class LintRun {
   void component(const Component& component, bool used) {
     const std::string place = "components." + component.id;
     if (!used) warning(place, "no build uses it", "remove it");
+    if (component.license.empty()) warning(place, "it names no license", "name one of \"licenses\" there");
     for (const Artifact& one : component.artifacts) artifact(one, component, place);
   }
 
@@ -302,6 +306,19 @@ class LintRun {
     if (!found->plugin)
       error(place + ".plugin", build.plugin_path + " does not export engine_plugin_v1",
             "docs/engine-authors.md says what a plugin is");
+    else if (found->plugin_texts)
+      descriptor(build, *found->plugin_texts, place);
+  }
+
+  void descriptor(const Build& build, const binary::PluginTexts& said, const std::string& place) {
+    if (said.engine != build.engine)
+      warning(place + ".plugin",
+              "its plugin calls the engine " + said.engine + ", and the manifest calls it " + build.engine +
+                  ": each open warns of that (EH-R12)",
+              "add the build with --engine " + said.engine + ", or compile the plugin with the other name");
+    if (build.capabilities.empty() && !said.capabilities.empty())
+      warning(place + ".capabilities", "it has none, and its plugin has " + join(said.capabilities, ", "),
+              "copy them, or add the build again");
   }
 
   void system(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {

@@ -24,6 +24,9 @@ struct LintFindings {
 //    except those that only an optional library needs;
 //  - requirements are not below what the files say;
 //  - lazy libraries are present in the search folders;
+//  - the plugin's descriptor names the manifest's engine and no other capabilities than the build; a build
+//  has a
+//    license (warnings);
 //  - no build id occurs in two manifests;
 //  - the root was not edited since it was signed, and has the repository's name.
 // The engine's files of a build whose plugin was not compiled are checked in the same way. An artifact that

@@ -229,27 +229,33 @@ constexpr Entry entries[] = {
           "systems: {os_said}",
           "{folder} cannot be written: {os_said}", "{file} cannot be written: {os_said}",
           "the folder cannot be written"},
-     .remedies = {"{?foreign}{!reference}as root: chown -R --reference={folder|word} {folder|word} (the "
-                  "folder's owner then owns all files in it)",
-                  "as root: chown -R --reference={reference|word} {foreign|word}",
-                  "{?crossed}put all folders of {folder} on one file system, or name another cache: --cache "
-                  "or ENGINEHOST_CACHE",
-                  "{?variable}set {variable}, or name a folder for the cache: --cache or ENGINEHOST_CACHE",
-                  "{?format}use the version of EngineHost that made this cache, or name another cache: "
-                  "--cache or ENGINEHOST_CACHE",
-                  "{!variable}{!place}{!format}{!foreign}{!crossed}name a cache that this user can write: "
-                  "--cache or ENGINEHOST_CACHE",
-                  "{!variable}{!place}{!format}{!foreign}{!crossed}ask the cache's owner to fetch the build: "
-                  "engine-cache fetch",
-                  "{place=cache}{!variable}{!format}{!foreign}{!crossed}run this as the owner of {folder}, "
-                  "or give this user write permission there",
-                  "{?in_the_way}engine-cache verify --repair moves {in_the_way} aside",
-                  "{place=state}{!in_the_way}{!state_set_by}name a cache that this user can write: --cache "
-                  "or ENGINEHOST_CACHE",
-                  "{place=state}change state, set by {state_set_by}, to a folder that this user can write",
-                  "{place=argument}{errno=ENOENT}{?file}create the folder {folder} first",
-                  "{place=argument}{errno=ENAMETOOLONG}use a shorter name",
-                  "{place=argument}name a file or folder that this user can write"},
+     .remedies =
+         {"{?foreign}{!reference}as root: chown -R --reference={folder|word} {folder|word} (the "
+          "folder's owner then owns all files in it)",
+          "as root: chown -R --reference={reference|word} {foreign|word}",
+          "{?crossed}put all folders of {folder} on one file system, or name another cache: --cache "
+          "or ENGINEHOST_CACHE",
+          "{?variable}set {variable}, or name a folder for the cache: --cache or ENGINEHOST_CACHE",
+          "{?format}use the version of EngineHost that made this cache, or name another cache: "
+          "--cache or ENGINEHOST_CACHE",
+          "{!variable}{!place}{!format}{!foreign}{!crossed}{!usable_folder}name a cache that this user "
+          "can write: --cache or ENGINEHOST_CACHE",
+          "{!variable}{!place}{!format}{!foreign}{!crossed}name a cache that this user can write: "
+          "--cache or ENGINEHOST_CACHE; one that lasts as long as {usable_folder}: export "
+          "ENGINEHOST_CACHE=\"$(mktemp -d {usable_folder|word}/enginehost.XXXXXX)\"",
+          "{!variable}{!place}{!format}{!foreign}{!crossed}{errno=EROFS}in a container, mount a folder "
+          "that can be written, as docker run --volume does, and name it as the cache",
+          "{!variable}{!place}{!format}{!foreign}{!crossed}{errno=EACCES}ask the cache's owner to "
+          "fetch the build: engine-cache fetch",
+          "{place=cache}{!variable}{!format}{!foreign}{!crossed}run this as the owner of {folder}, "
+          "or give this user write permission there",
+          "{?in_the_way}engine-cache verify --repair moves {in_the_way} aside",
+          "{place=state}{!in_the_way}{!state_set_by}name a cache that this user can write: --cache "
+          "or ENGINEHOST_CACHE",
+          "{place=state}change state, set by {state_set_by}, to a folder that this user can write",
+          "{place=argument}{errno=ENOENT}{?file}create the folder {folder} first",
+          "{place=argument}{errno=ENAMETOOLONG}use a shorter name",
+          "{place=argument}name a file or folder that this user can write"},
      .exit_status = S::cache,
      .category = Category::request},
     {.name = {"EH-F17", "file size limit"},

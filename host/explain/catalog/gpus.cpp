@@ -275,7 +275,7 @@ constexpr Entry entries[] = {
      .meaning = "The build came up, but its list of devices has no GPU in it.",
      .after = "device count of the engine",
      .causes = {"the engine offers {devices}, but {device} was asked for", "the engine offers no GPU"},
-     .remedies = {"engine-info shows the driver, the devices and which of them are visible"}},
+     .remedies = {"engine-info --verbose shows the driver, the devices and which of them are visible"}},
     {.name = {"EH-G17", "CUDA libraries from two places"},
      .meaning =
          "Libraries of the CUDA toolkit must be of one release and come from one place. Here some "

@@ -72,6 +72,8 @@ constexpr Entry entries[] = {
                   "{!remedy}the repository's publisher: engine-manifest sign with the keys {key_id...}, then "
                   "publish again",
                   "{named_by=--repository}to accept this repository unsigned, this time: --allow-unsigned",
+                  "{named_by=request.repositories}to accept this repository unsigned, this time: "
+                  "request.allow_unsigned",
                   "{named_by=--layer system}to import it unsigned for all users: --unsigned",
                   "{!remedy}{!file}to accept this repository unsigned: add \"unsigned\": true beside its "
                   "\"location\" {repository} in the configuration",
@@ -102,12 +104,14 @@ constexpr Entry entries[] = {
           "--repository {repository|word}",
           "{!remedy}{?key_id}use the key that signs root.json; a key that signs only the index is not enough",
           "{named_by=--repository}to accept this repository unsigned, this time: --allow-unsigned",
+          "{named_by=request.repositories}to accept this repository unsigned, this time: "
+          "request.allow_unsigned",
           "{named_by=--layer system}to import it unsigned for all users: --unsigned",
           "{!remedy}{!file}to accept this repository unsigned: add \"unsigned\": true beside its "
           "\"location\" "
           "{repository} in the configuration",
           "{!remedy}until then, installed builds still open"},
-     .exit_status = S::wrong_bytes},
+     .exit_status = S::forbidden},
     {.name = {"EH-M11", "older than a version seen before"},
      .meaning = "A signed document is older than one seen before from the same repository: a mirror is out "
                 "of date, or somebody replays an old document to bring withdrawn builds back.",

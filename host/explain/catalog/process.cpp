@@ -11,7 +11,7 @@ constexpr Entry entries[] = {
      .causes = {"{flag} asks for \"{asked}\"; {key} in {file} says \"{policy}\"",
                 "{policy} in {file} does not allow {what}", "policy does not allow this: {problem}",
                 "policy does not allow this"},
-     .remedies = {"ask the administrator; engine-info shows the policy and where it is written"},
+     .remedies = {"ask the administrator; engine-info --verbose shows the policy and where it is written"},
      .exit_status = S::forbidden},
     {.name = {"EH-P02", "configuration wrong"},
      .meaning = "A configuration file, variable or option has a key or value that cannot be used.",
@@ -20,7 +20,7 @@ constexpr Entry entries[] = {
                 "{key}: {problem}", "{file}: {problem}", "the configuration cannot be used"},
      .remedies = {"{key=cache}name another cache: --cache or ENGINEHOST_CACHE", "correct {key} in {file}",
                   "correct {variable}, or unset it", "correct {flag}, or leave it out",
-                  "{!flag}engine-info shows every value and where it comes from"}},
+                  "{!flag}docs/settings.md lists every key and variable, and the values that each takes"}},
     {.name = {"EH-P03", "consent missing"},
      .meaning =
          "A large download, or one under a license that must be accepted, needs consent, and nobody gave it.",
@@ -108,10 +108,12 @@ constexpr Entry entries[] = {
                 "installed with EngineHost.",
      .before = "libexec/enginehost below the prefix, and the configured path",
      .causes =
-         {"{build} was opened without a test in a child process, because enginehost-probe was not found",
+         {"{build} was opened without a test in a child process, because {file} is not executable",
+          "{build} was opened without a test in a child process, because enginehost-probe was not found",
           "a build was opened without a test in a child process, because enginehost-probe was not found"},
-     .remedies = {"install EngineHost with its folder libexec/enginehost, or set request.helper to the path "
-                  "of enginehost-probe"},
+     .remedies = {"make it executable: chmod +x {file|word}",
+                  "{!file}install EngineHost with its folder libexec/enginehost beside the folder of its "
+                  "library and programs, or set request.helper to the path of enginehost-probe"},
      .exit_status = S::not_loaded},
     {.name = {"EH-P30", "array file cannot be used"},
      .meaning = "An .npy file cannot be read or written as asked.",

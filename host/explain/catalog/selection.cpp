@@ -24,8 +24,10 @@ constexpr Entry entries[] = {
      .remedies =
          {"{first_code=EH-S15}install the Visual C++ Redistributable for Visual Studio 2015-2022: "
           "https://learn.microsoft.com/cpp/windows/latest-supported-vc-redist",
-          "request version {nearest_version}, or leave the version out", see_all,
-          "{?of_other_versions}leave the version out to allow other versions",
+          "request version {nearest_version}, or leave the version out",
+          "{pci_device=none}{!of_other_flavors}use a machine with an NVIDIA GPU; engine-info shows which "
+          "engines open here",
+          see_all, "{?of_other_versions}leave the version out to allow other versions",
           "{?of_other_flavors}leave the flavor out ({demanded_by}) to allow other flavors",
           "{?of_other_flavors}{!demanded_by}leave the flavor out (--require) to allow other flavors",
           "to try a build that has to be requested: --flavor {to_be_named|word}",
@@ -37,8 +39,14 @@ constexpr Entry entries[] = {
      .before = "the names in all repositories",
      .causes = {"no repository offers {engine}; did you mean {nearest}?",
                 "no repository offers {engine}; known engines are {known...}",
+                "no repository offers {engine}: no engine is listed in {empty_repository...}",
+                "no repository offers {engine}: EngineHost's own, share/enginehost/repository, is not where "
+                "EngineHost is installed{?searched}",
+                "{repositories=none}no repository offers {engine}, because none is configured",
                 "no repository offers {engine}", "no repository offers that engine"},
-     .remedies = {"{command_instead}", "engine-info lists the known engines",
+     .remedies = {"{command_instead}", "{?known}engine-info lists the known engines",
+                  "{?searched}install EngineHost with its folder share/enginehost beside the folder of its "
+                  "library and programs",
                   "add a repository: --repository, ENGINEHOST_REPOSITORIES or the configuration"}},
     {.name = {"EH-S03", "build for another system"},
      .meaning = "The build is for another operating system or processor.",
@@ -214,13 +222,14 @@ constexpr Entry entries[] = {
     {.name = {"EH-S23", "build not installed"},
      .meaning = "A command for installed builds named one that is not installed.",
      .before = "the records of the cache and of its layers",
-     .causes = {"{build} is in the read-only layer {in_layer}, which gc in {folder} never changes, so it "
-                "needs no pin",
+     .causes = {"{build} is in the read-only layer {in_layer}; commands for the cache {folder} never change "
+                "that, nor does gc",
                 "{build} is not installed in {folder}; did you mean {nearest}?",
                 "{build} is not installed in {folder}; installed are {installed...}",
                 "{build} is not installed in {folder}, which has no builds", "{build} is not installed"},
      .remedies =
-         {"{?in_layer}to pin, remove or repair it, add --cache {in_layer|word} as a user who can write there",
+         {"{?in_layer}to remove, repair or pin it there, add --cache {in_layer|word} as a user who can write "
+          "there",
           "{!in_layer}engine-cache list shows what is installed",
           "{!in_layer}engine-cache fetch, with the name of an engine, installs a build"},
      .exit_status = S::usage},

@@ -6,6 +6,8 @@
   check_layout.py target COMPILER GOLDEN INCLUDE_DIR HEADER TRIPLE
                                                    the same layout for another machine, by static assertions: in C and
                                                    C++ by clang, in C by a cross gcc, whose TRIPLE is "own"
+  check_layout.py wrapped GOLDEN HEADER CPP        the C++ header CPP passes every field of the structs that it fills in or
+                                                   reads, and calls every function of HEADER
   check_layout.py frozen HEADER FOLDER             FOLDER keeps HEADER's minor, alike but for comments
 
 Exit status: 0 equal, 1 different, 77 cannot be checked here (CTest shows it as skipped).
@@ -106,6 +108,27 @@ def target(compiler, golden_path, include_directory, header, triple):
     return 1 if failed else 0
 
 
+# Structs of the C API that have a C++ form, and the variable by which the C++ header fills them in or reads them. The
+# structs of callbacks have none: applications get them as they are.
+WRAPPED = {"enginehost_request": "c", "enginehost_device": "device", "enginehost_check": "found",
+           "enginehost_watch": "asked", "enginehost_port": "port"}
+
+
+def wrapped(golden_path, header_path, cpp_path):
+    cpp = re.sub(r"//.*", "", open(cpp_path, encoding="utf-8").read())
+    header = re.sub(r"/\*.*?\*/", "", open(header_path, encoding="utf-8").read(), flags=re.S)
+    uses = {f"{struct}.{field}": rf"\b{WRAPPED[struct]}\.{field}\b"
+            for struct, field in (line.split()[1].split(".") for line in open(golden_path, encoding="utf-8")
+                                  if line.startswith("field "))
+            if struct in WRAPPED and not field.startswith("reserved")}
+    uses.update((name, rf"\b{name}\b") for name in re.findall(r"\b(enginehost_\w+)\(", header))
+    missing = [name for name, use in uses.items() if not re.search(use, cpp)]
+    for name in missing:
+        print(f"{name}: in the C header, and the C++ header does not use it")
+    print(f"{len(uses)} fields and functions")
+    return 0 if len(uses) > 60 and not missing else 1
+
+
 def without_comments(path):
     return re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.S).split()
 
@@ -133,6 +156,8 @@ def main(arguments):
         return covers(*arguments[1:])
     if len(arguments) == 6 and arguments[0] == "target":
         return target(*arguments[1:])
+    if len(arguments) == 4 and arguments[0] == "wrapped":
+        return wrapped(*arguments[1:])
     if len(arguments) == 3 and arguments[0] == "frozen":
         return frozen(*arguments[1:])
     print(__doc__, file=sys.stderr)

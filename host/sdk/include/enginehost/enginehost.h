@@ -68,7 +68,7 @@ enum {
   ENGINEHOST_WRONG_BYTES = 5,   /* every source gave wrong bytes */
   ENGINEHOST_NOT_LOADED = 6,    /* builds fit but none loaded, or the engine failed */
   ENGINEHOST_CACHE = 7,         /* the cache or the disk */
-  ENGINEHOST_FORBIDDEN = 8,     /* consent missing or forbidden by policy */
+  ENGINEHOST_FORBIDDEN = 8,     /* consent or a trusted key is missing, or policy forbids it */
   ENGINEHOST_INTERRUPTED = 130  /* canceled */
 };
 
@@ -169,8 +169,8 @@ typedef struct enginehost_request {
   /* Folders of conda or Python environments, or of system libraries, whose engine may be opened in place. */
   const char* const* installations;
   size_t installation_count;
-  /* Log messages of the engine, while it is opened and as long as the handle is open, so `user_data` must stay valid as
-   * long.  Called on any thread of the engine, also on several at once.  It must return quickly and not call into the
+  /* Log messages of the engine, and EngineHost's warnings about the open (topic "enginehost"), while it is opened and
+   * as long as the handle is open, so `user_data` must stay valid as long.  Called on any thread of the engine, also on several at once.  It must return quickly and not call into the
    * engine.  Freeing the handle waits for a running callback. */
   void (*on_log)(const enginehost_log* message, void* user_data);
   int32_t log_level; /* lowest level delivered: ENGINEHOST_LOG_...; 0: as configured ("log", ENGINEHOST_LOG) */

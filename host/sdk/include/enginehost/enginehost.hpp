@@ -6,6 +6,7 @@
 // empty device means the default device (enginehost_engine_choose_device).
 #pragma once
 #include <enginehost/enginehost.h>
+#include <enginehost/tensor.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,7 @@ class Error : public std::exception {
   }
   enginehost_status status() const noexcept { return status_; }
   std::string code() const { return enginehost_error_code(error_.get()); }
+  std::string title() const { return enginehost_error_title(error_.get()); }
   std::string cause() const { return enginehost_error_cause(error_.get()); }
   std::string json() const { return enginehost_error_json(error_.get()); }
 
@@ -59,7 +61,23 @@ void call(Function&& function) {
   if (status != ENGINEHOST_OK) throw Error(status, error);
 }
 inline const char* text(const std::string& value) { return value.empty() ? nullptr : value.c_str(); }
+// Takes the document that a call gave out.
+inline std::string take(char* document) {
+  const Handle<char> owned(document);
+  if (!owned) throw std::bad_alloc();
+  return owned.get();
+}
+
 }  // namespace detail
+
+// "0.1.0"
+inline std::string version() { return enginehost_version(); }
+// Returns this machine as JSON, without UUIDs and user names.
+inline std::string platform() {
+  char* json = nullptr;
+  detail::call([&](enginehost_error** error) { return enginehost_platform(&json, error); });
+  return detail::take(json);
+}
 
 // A cancel token. Copies refer to the same token.
 class Cancel {
@@ -92,6 +110,7 @@ struct Request {
   std::string force = {};  // a build's id, tried first even if it does not fit this machine
   std::string package_index =
       {};  // URL or folder of the index of Python packages; empty: as configured, else pip's
+  bool allow_unsigned = false;  // URLs of `repositories` may be unsigned; their servers then decide what runs
 };
 
 // The result of a small computation on a device; see enginehost_engine_check.
@@ -112,6 +131,8 @@ struct Port {
   std::string name, type;
   bool optional = false;
   std::vector<std::int64_t> shape;  // -1: decided at run time; empty also for a scalar or any shape
+  // As in DLPack's DLDataType, one lane; bits 0: any; strings: ENGINEHOST_DTYPE_STRING.
+  std::uint8_t dtype_code = 0, dtype_bits = 0;
 };
 
 struct Input {
@@ -127,6 +148,12 @@ class Outputs {
   std::string name(std::size_t number) const { return enginehost_outputs_name(outputs_.get(), number); }
   // Returns a DLTensor, valid until this object is destroyed or the tensor is taken.
   const void* tensor(std::size_t number) const { return enginehost_outputs_tensor(outputs_.get(), number); }
+  // The shape, and the elements row by row; throws std::invalid_argument if they have another type.
+  std::vector<std::int64_t> shape(std::size_t number) const { return shape_of(tensor(number)); }
+  template <class Number>
+  std::vector<Number> numbers(std::size_t number) const {
+    return numbers_of<Number>(tensor(number));
+  }
   DLManagedTensorVersioned* take(std::size_t number) {
     return enginehost_outputs_take(outputs_.get(), number);
   }
@@ -163,7 +190,7 @@ class Model {
       enginehost_port port{};
       port.size = sizeof port;
       detail::call([&](enginehost_error** error) { return ask(model_.get(), i, &port, error); });
-      Port one{port.name, port.type, port.optional != 0, {}};
+      Port one{port.name, port.type, port.optional != 0, {}, port.dtype_code, port.dtype_bits};
       if (port.ndim > 0) one.shape.assign(port.shape, port.shape + port.ndim);
       all.push_back(std::move(one));
     }
@@ -204,10 +231,9 @@ class Engine {
     char* json = nullptr;
     enginehost_error* error = nullptr;
     const enginehost_status status = enginehost_plan(&borrowed.c, &json, &error);
-    const detail::Handle<char> owned(json);
+    detail::Handle<char> owned(json);
     asked.check(status, error);
-    if (!owned) throw std::bad_alloc();
-    return owned.get();
+    return detail::take(owned.release());
   }
 
   std::string build() const { return enginehost_engine_build(engine_.get()); }
@@ -310,11 +336,13 @@ class Engine {
     watcher_ = previous;
     throw Error(status, error);
   }
-  Model load(const std::string& path, const std::string& device = {}, const Cancel& cancel = {}) {
+  // An empty format: from the file's extension.
+  Model load(const std::string& path, const std::string& device = {}, const Cancel& cancel = {},
+             const std::string& format = {}) {
     enginehost_model* model = nullptr;
     detail::call([&](enginehost_error** error) {
-      return enginehost_model_load(engine_.get(), path.c_str(), nullptr, detail::text(device), cancel.get(),
-                                   &model, error);
+      return enginehost_model_load(engine_.get(), path.c_str(), detail::text(format), detail::text(device),
+                                   cancel.get(), &model, error);
     });
     return Model(model);
   }
@@ -370,6 +398,7 @@ class Engine {
       c.force = detail::text(request.force);
       c.require = request.require;
       c.offline = request.offline;
+      c.allow_unsigned = request.allow_unsigned;
       c.no_probe = !request.probe;
       c.probe_seconds = request.probe_seconds;
       c.cache = detail::text(request.cache);
