@@ -117,7 +117,7 @@ step() {
   attempt "$@" || status=$?
   [ $status -ne 0 ] || return 0
   tail -n "+$first" "$log" | grep -vE '^\[[0-9]+/[0-9]+\] ' || true
-  complain "$1: failed, for the reason above ($log has all of its output)"
+  complain "$1 failed; $log has all of its output"
   exit $status
 }
 
@@ -153,27 +153,20 @@ show() {
   "$@"
 }
 
-# must COMMAND...: shows it, and the script ends if it fails.
-must() {
-  local status=0
-  show "$@" || status=$?
-  [ $status -ne 0 ] || return 0
-  complain "stopped, for the reason above"
-  exit $status
-}
-
 arrays() { python3 -B scripts/example_arrays.py "$@"; }
 
 # note_answer ENGINE: it opened and answered a model.
 note_answer() {
-  answered+=("$1 $("$bin/engine-info" "$1" --plan --json "${network[@]}" |
-    python3 -c 'import json, sys; print(next(one["version"] for one in json.load(sys.stdin)["candidates"] if one["rank"] == 1))')")
+  answered+=("$1 $("$bin/engine-info" "$1" --json "${network[@]}" 2>>"$log" | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+print(next(one["version"] for one in report["candidates"] if one["build"] == report["outcome"]["build"]))')")
 }
 
 # Writes a model of two layers and an input into build/example, where they stay for another run by hand.
 run_reference() {
   heading "The reference engine, which needs no network"
-  must "$bin/engine-info" reference
+  show "$bin/engine-info" reference
   mkdir -p "$example"
   cat >"$example/two-layers.model" <<'MODEL'
 enginehost-reference 1
@@ -185,7 +178,7 @@ y = Relu(h)
 output y [batch,3]
 MODEL
   arrays write "$example/x.npy" 2x2 1 2 -1 4
-  must "$bin/engine-run" reference "$example/two-layers.model" --input "x=$example/x.npy" --output "$example/answer"
+  show "$bin/engine-run" reference "$example/two-layers.model" --input "x=$example/x.npy" --output "$example/answer"
   arrays expect "$example/answer/y.npy" 2 4 0 1 8 2
   note_answer reference
 }
@@ -218,15 +211,15 @@ run_onnxruntime() {
   wheel=$(package_file $package)
   heading "ONNX Runtime: what kind of file is it?"
   can_go_on onnxruntime $package || return 0
-  must "$bin/engine-info" onnxruntime "${network[@]}"
+  show "$bin/engine-info" onnxruntime "${network[@]}"
   fetch_package $package
   arrays extract "$wheel" '*/models/*/model.onnx' "$example/file-type.onnx"
   arrays file-type-input LICENSE "$wheel" "$example/license.npy"
   arrays file-type-input base/json.cpp "$wheel" "$example/source.npy"
-  must "$bin/engine-run" onnxruntime "$example/file-type.onnx" --input "bytes=$example/license.npy" \
+  show "$bin/engine-run" onnxruntime "$example/file-type.onnx" --input "bytes=$example/license.npy" \
     --output "$example/license" "${network[@]}"
   arrays file-type-answer "$example/license/target_label.npy" "$wheel" txt 0.999823
-  must "$bin/engine-run" onnxruntime "$example/file-type.onnx" --input "bytes=$example/source.npy" \
+  show "$bin/engine-run" onnxruntime "$example/file-type.onnx" --input "bytes=$example/source.npy" \
     --output "$example/source" "${network[@]}"
   arrays file-type-answer "$example/source/target_label.npy" "$wheel" cpp
   note_answer onnxruntime
@@ -238,7 +231,8 @@ fetch_torch_headers() { attempt "fetching PyTorch's headers" python3 -B engines/
 build_pytorch() {
   heading "PyTorch's adapter, and the library"
   local release options=()
-  release=$("$bin/engine-info" pytorch --plan --json 2>>"$log" | python3 -B scripts/missing_adapter.py)
+  # A plan without a build that fits ends with a status of its own.
+  release=$({ "$bin/engine-info" pytorch --plan --json 2>>"$log" || true; } | python3 -B scripts/missing_adapter.py)
   if [ -n "$release" ] && [ -z "$no_index" ]; then
     if fetch_torch_headers --release "$release"; then
       options=("$(option_with ENGINEHOST_TORCH_ROOT "$root/build/torch/$release")")
@@ -299,10 +293,7 @@ run_pytorch() {
     0) ;;
     3) waiting+=("pytorch, of which no build fits this machine: engine-info pytorch --plan --explain") ;;
     8) wait_for_consent ;;
-    *)
-      complain "stopped, for the reason above"
-      exit $status
-      ;;
+    *) exit $status ;;
   esac
   [ $status -eq 0 ] || return 0
   fetch_package $package
@@ -310,9 +301,9 @@ run_pytorch() {
   arrays extract "$wheel" silero_vad/data/silero_vad.jit "$voice/model.jit"
   arrays extract "$wheel" silero_vad/data/silero_vad.onnx "$voice/model.onnx"
   arrays voice-input "$voice"
-  must "$bin/engine-run" pytorch "$voice/model.jit" --input "x=$voice/x.npy" --input "sr=$voice/sr.npy" \
+  show "$bin/engine-run" pytorch "$voice/model.jit" --input "x=$voice/x.npy" --input "sr=$voice/sr.npy" \
     --output "$voice/by-pytorch" "${network[@]}"
-  must "$bin/engine-run" onnxruntime "$voice/model.onnx" --input "input=$voice/input.npy" \
+  show "$bin/engine-run" onnxruntime "$voice/model.onnx" --input "input=$voice/input.npy" \
     --input "state=$voice/state.npy" --input "sr=$voice/sr.npy" --output "$voice/by-onnxruntime" "${network[@]}"
   arrays voice-answer "$voice/by-pytorch/output.npy" "$voice/by-onnxruntime/output.npy"
   note_answer pytorch
@@ -338,9 +329,18 @@ close() {
   say "  engine-info; engine-run onnxruntime build/example/file-type.onnx"
 }
 
+# Whatever command it was that failed.
+on_exit() {
+  case $1 in
+    0 | 130) ;;
+    *) complain "stopped, for the reason above; the next run goes on from here" ;;
+  esac
+}
+
 main() {
   read_arguments "$@"
   trap 'echo; complain "stopped; run it again to go on from here"; exit 130' INT
+  trap 'on_exit $?' EXIT
   announce
   lock_folder
   : >"$log"

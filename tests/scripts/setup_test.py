@@ -48,8 +48,11 @@ cp build/CMakeCache.txt build/built
 ENGINE_INFO = r'''#!/bin/bash
 echo "engine-info $*" >>calls
 status=$(cat "status-$1" 2>/dev/null || echo 0)
-if [[ " $* " == *" --plan "* ]]; then cat "plan-$1"; exit; fi
-if [[ " $* " == *" --json "* ]]; then echo '{"diagnosis": {"evidence": [{"what": "license", "value": "Toy-EULA"}]}}'; exit $status; fi
+if [[ " $* " == *" --plan "* ]]; then cat "plan-$1"; grep -q chosen "plan-$1"; exit $((3 * $?)); fi
+if [[ " $* " == *" --json "* ]]; then
+  if [ $status -eq 0 ]; then cat "plan-$1"; else echo '{"diagnosis": {"evidence": [{"what": "license", "value": "Toy-EULA"}]}}'; fi
+  exit $status
+fi
 [ $status -ne 0 ] || echo "$1 opened"
 exit $status
 '''
@@ -74,8 +77,8 @@ echo "All 22 packages are installed; nothing to do."
 def plan(*candidates):
     """A plan of builds: (version, the codes of what they lack)."""
     chosen = next((i for i, one in enumerate(candidates) if not one[1]), None)
-    return json.dumps({"candidates": [
-        {"version": version, "rank": int(i == chosen), "verdict": "chosen" if i == chosen else "unavailable",
+    return json.dumps({"outcome": {"build": f"toy-{chosen}"}, "candidates": [
+        {"build": f"toy-{i}", "version": version, "verdict": "chosen" if i == chosen else "unavailable",
          "checks": [{"result": "no", "code": code} for code in codes]} for i, (version, codes) in enumerate(candidates)]})
 
 
@@ -184,7 +187,7 @@ class Setup(unittest.TestCase):
     def test_an_onnxruntime_that_does_not_open_ends_the_script_with_its_status(self):
         self.write("status-onnxruntime", "6")
         said = self.run_it(expect=6)
-        self.assertTrue(said.endswith("setup.sh: stopped, for the reason above\n"), said)
+        self.assertTrue(said.endswith("setup.sh: stopped, for the reason above; the next run goes on from here\n"), said)
 
     def test_all_asks_for_the_licenses_of_cuda_in_one_place(self):
         said = self.run_it("--all")
@@ -200,7 +203,7 @@ class Setup(unittest.TestCase):
         said = self.run_it(expect=1)
         self.assertIn("FAILED: b.o\n" + error, said)
         self.assertNotIn("[1/2]", said)
-        self.assertIn("building: failed", said.splitlines()[-1])
+        self.assertIn("setup.sh: building failed; build/setup.log has all of its output\n", said)
         (self.root / "broken").unlink()
         self.assertIn("pytorch 2.15.0", self.closing(self.run_it()))
 
