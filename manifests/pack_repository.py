@@ -33,7 +33,7 @@ import tarfile
 import tempfile
 import time
 
-# What makes the plugins of a build tree, by system.
+# The command that makes the plugins of a build tree, by system.
 MAKES_PLUGINS = {"linux": "; scripts/setup.sh --all makes it in EngineHost's source folder"}
 
 EXPIRES_AFTER_DAYS = 3650  # the repository is trusted by its location; its age is irrelevant

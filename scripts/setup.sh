@@ -329,7 +329,7 @@ close() {
   say "  engine-info; engine-run onnxruntime build/example/file-type.onnx"
 }
 
-# Whatever command it was that failed.
+# The last line, whatever command failed.
 on_exit() {
   case $1 in
     0 | 130) ;;
