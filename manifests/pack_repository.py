@@ -7,7 +7,8 @@ usage: pack_repository.py --templates FOLDER [--files TABLE] --output FOLDER --n
 A template is a manifest in which a component may have "plugin_of": "NAME", "os": ..., "arch": ..., and "cxx11_abi": "0" or
 "1" if the plugin must be for that C++ ABI. If that plugin was compiled for that platform, its archive becomes the
 component's artifact, and the file's requirements on the system are added to every build that uses it. Otherwise those
-builds get the reason in "not_built". "@VERSION@" stands for the version of this EngineHost.
+builds get the reason in "not_built", and for the platform that is packed what makes the plugin, unless the template's own
+reason names that behind a semicolon. "@VERSION@" stands for the version of this EngineHost.
 
 Several plugins may have one NAME, if they differ in their C++ ABI. A plugin called ENGINE-RELEASE-ORIGIN that no template
 names (another release of libtorch than the published builds have, or one of them with the other ABI) gets a component and a
@@ -31,6 +32,9 @@ import sys
 import tarfile
 import tempfile
 import time
+
+# The command that makes the plugins of a build tree, by system.
+MAKES_PLUGINS = {"linux": "; scripts/setup.sh --all makes it in EngineHost's source folder"}
 
 EXPIRES_AFTER_DAYS = 3650  # the repository is trusted by its location; its age is irrelevant
 
@@ -240,8 +244,11 @@ def fill_components(manifest: dict, plugins: list, options: argparse.Namespace, 
         component.setdefault("license", "enginehost")
         if file is None:
             component["artifacts"] = []
+            here = (system, arch) == (options.os, options.arch)
             for build in users:
-                build.setdefault("not_built", f"its plugin (target engine_{plugin}) was not compiled for {system} {arch}")
+                reason = build.get("not_built") or ("its plugin was not compiled" if here else
+                                                    f"its plugin (target engine_{plugin}) was not compiled for {system} {arch}")
+                build["not_built"] = reason + (MAKES_PLUGINS.get(system, "") if here and ";" not in reason else "")
             continue
         archive = archive_of(file)
         digest = hashlib.sha256(archive).hexdigest()

@@ -8,6 +8,26 @@ heading() { printf '\n== %s ==\n' "$*"; }
 say() { printf '%s\n' "$*"; }
 complain() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
 
+# cached NAME: the value that the build folder has for an option of CMake's.
+cached() {
+  [ ! -f build/CMakeCache.txt ] || sed -n "s/^$1:[A-Z]*=//p" build/CMakeCache.txt
+}
+
+# option_with NAME VALUE...: the option -DNAME=LIST for CMake, with the values that the build folder has for it and these.
+option_with() {
+  local name=$1 values
+  values=$({ cached "$name" | tr ';' '\n'; printf '%s\n' "${@:2}"; } | awk 'NF && !seen[$0]++' | paste -sd ';')
+  printf -- '-D%s=%s\n' "$name" "$values"
+}
+
+# fetched_into FOLDER: the folders of releases that fetch_headers.py or fetch_parts.py left there.
+fetched_into() {
+  local release
+  for release in "$root/$1"/*/release.json; do
+    [ ! -f "$release" ] || dirname "$release"
+  done
+}
+
 # How many compilers run at once: all cores, but no more than memory allows (the largest unit takes about 1 GiB).
 jobs_that_fit() {
   local cores memory_kib by_memory

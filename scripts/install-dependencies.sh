@@ -107,7 +107,7 @@ fi
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then as_root=(sudo); fi
-apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 -o Acquire::Retries=3)
+apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300)
 if [ ${#missing[@]} -gt 0 ]; then
   say "To be installed with apt-get${as_root[0]:+ through sudo}: ${missing[*]}"
 fi
@@ -128,6 +128,10 @@ fi
 
 had_nginx=false
 if command -v nginx >/dev/null || [ -x /usr/sbin/nginx ]; then had_nginx=true; fi
+
+# apt-get installs nothing while an installation that was killed is half done.
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive dpkg --force-confold --configure -a ||
+  give_up "dpkg could not end an earlier installation; its message is above"
 
 updated=true
 "${as_root[@]}" "${apt[@]}" -o APT::Update::Error-Mode=any update || updated=false

@@ -105,8 +105,22 @@ list_failed() {
     END { finish() }' "$log"
 }
 
+# The adapters of all published PyTorch releases belong to the build. Headers that are there are not fetched again.
+fetch_torch_headers() {
+  local why
+  if why=$(package_index_reachable); then
+    python3 -B engines/pytorch/fetch_headers.py build/torch >/dev/null
+  else
+    say "PyTorch's headers are not fetched: $why"
+  fi
+}
+
 build_main() {
-  cmake --preset ci -DENGINEHOST_TESTS=ON -DENGINEHOST_BENCHMARKS=ON \
+  fetch_torch_headers || say "without the adapters of these releases of PyTorch"
+  local torch=()
+  mapfile -t torch < <(fetched_into build/torch)
+  cmake --preset ci -DENGINEHOST_TESTS=ON -DENGINEHOST_BENCHMARKS=ON -DENGINEHOST_TOOLS=ON -DENGINEHOST_ENGINES=all \
+    "$(option_with ENGINEHOST_TORCH_ROOT system "${torch[@]}")" \
     -DENGINEHOST_TEST_COMPILER="$(command -v clang++-14)" &&
     cmake --build --preset ci --parallel "$(jobs_that_fit)"
 }

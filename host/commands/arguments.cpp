@@ -78,7 +78,8 @@ bool is_of_the_tools(const CLI::App& app, const std::string& word) {
 
 std::string of_the_tools(const CLI::App& app, const std::string& word) {
   return word + " belongs to the tools of EngineHost, and this " + path_of_command(app) +
-         " was built without them: build EngineHost with -DENGINEHOST_TOOLS=ON, which is the default";
+         " was built without them: build EngineHost again with scripts/setup.sh --all, or with cmake "
+         "-DENGINEHOST_TOOLS=ON";
 }
 
 std::string unknown_flag(const CLI::App* at, const std::string& flag) {

@@ -49,7 +49,7 @@ IniEntry* find(std::vector<IniEntry>& entries, std::string_view name) {
   return found == entries.end() ? nullptr : &*found;
 }
 
-constexpr std::uint64_t largest_file = 1u << 20;
+constexpr std::uint64_t largest_settings_file = 1u << 20;
 constexpr std::string_view environment = ":env:";
 // The sections in pip's order; a later one wins.
 constexpr std::string_view pip_sections[] = {"global", "download", "install", environment};
@@ -109,7 +109,7 @@ Result<void> PipSettingsReader::read(const fs::path& file) {
     settings_.skipped.push_back(path_text(file) + ": " + std::string(problem->value("problem")));
     return {};
   }
-  auto text = read_file(file, largest_file, "EH-N17");
+  auto text = read_file(file, largest_settings_file, "EH-N17");
   auto entries = text ? read_ini(*text) : Result<std::vector<IniEntry>>(fail(text.error()));
   if (!entries) return fail(std::move(entries.error().with("set_by", path_text(file))));
   for (IniEntry& entry : *entries)

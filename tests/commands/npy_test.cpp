@@ -1,5 +1,5 @@
 // Array files: valid ones are read, and each error has its own remedy.
-#include "tools/commands/npy.hpp"
+#include "host/commands/npy.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,13 +1,13 @@
 // One output that no file can hold does not lose the other outputs of a run.
-#include "tools/commands/output_files.hpp"
+#include "host/commands/output_files.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cstdint>
 
+#include "host/commands/npy.hpp"
 #include "host/explain/explain.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tools/commands/npy.hpp"
 
 namespace enginehost::commands {
 namespace {

@@ -1,5 +1,5 @@
 // The outputs of a model never overwrite each other's files.
-#include "tools/commands/output_files.hpp"
+#include "host/commands/output_files.hpp"
 
 #include <gmock/gmock.h>
 

@@ -128,9 +128,23 @@ class PackRepository(unittest.TestCase):
     def test_a_plugin_that_was_not_compiled_leaves_its_builds_listed_with_what_would_compile_it(self):
         self.pack(plugins=False)
         manifest = self.manifest()
-        self.assertEqual(manifest["builds"][0]["not_built"], "never seen")
-        self.assertIn("engine_toy", manifest["builds"][1]["not_built"])
+        self.assertEqual(manifest["builds"][0]["not_built"],
+                         "never seen; scripts/setup.sh --all makes it in EngineHost's source folder")
+        self.assertEqual(manifest["builds"][1]["not_built"],
+                         "its plugin (target engine_toy) was not compiled for windows x86_64")
         self.assertEqual(manifest["components"]["toy-plugin-linux"]["artifacts"], [])
+
+    def test_a_reason_of_the_template_that_names_a_remedy_stays(self):
+        document = template()
+        document["builds"][0]["not_built"] = "never seen; that takes a toy box"
+        self.write_template(document)
+        self.pack(plugins=False)
+        self.assertEqual(self.manifest()["builds"][0]["not_built"], "never seen; that takes a toy box")
+        del document["builds"][0]["not_built"]
+        self.write_template(document)
+        self.pack(plugins=False)
+        self.assertEqual(self.manifest()["builds"][0]["not_built"],
+                         "its plugin was not compiled; scripts/setup.sh --all makes it in EngineHost's source folder")
 
     def test_what_the_plugin_requires_raises_the_requirements_of_its_builds(self):
         self.pack()

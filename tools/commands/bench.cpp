@@ -11,11 +11,11 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/engine_info.hpp"
+#include "host/commands/npy.hpp"
 #include "host/commands/program.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/tensors.hpp"
 #include "host/manifest/repository.hpp"
-#include "tools/commands/npy.hpp"
 
 namespace enginehost::commands {
 namespace {

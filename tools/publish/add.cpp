@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Diagnosis refusal(const fs::path& file, std::string_view problem, std::string_view remedy) {
+Diagnosis file_refusal(const fs::path& file, std::string_view problem, std::string_view remedy) {
   return diagnose("EH-M17").with("file", path_text(file)).with("problem", problem).with("remedy", remedy);
 }
 
@@ -50,8 +50,8 @@ Result<void> check_folder(const fs::path& given, const fs::path& scratch) {
   const fs::path folder = fs::canonical(given, error);
   const fs::path own = fs::weakly_canonical(scratch, error).parent_path().parent_path();
   if (error || !is_below(own, folder)) return {};
-  return fail(refusal(given, "the repository lies in it, " + path_text(own),
-                      "name the folder of the engine's files alone"));
+  return fail(file_refusal(given, "the repository lies in it, " + path_text(own),
+                           "name the folder of the engine's files alone"));
 }
 
 Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main, const fs::path& scratch) {
@@ -89,7 +89,7 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
   if (is_main && !is_folder)
     for (const std::string& url : request.urls) part.sources.push(Json::object().set("url", url));
   if (name.ends_with(".whl") && part.sources.as_array().empty() && !read_wheel_name(name))
-    return fail(refusal(
+    return fail(file_refusal(
         given, "it is not named as wheels are: no package index has it under that name",
         "give it back its name (NAME-VERSION-PYTHON-ABI-PLATFORM.whl), or say where it lies: --url URL"));
   if (name.ends_with(".whl") && part.sources.as_array().empty())
@@ -238,7 +238,7 @@ Result<void> put_component(Json& manifest, const std::string& id, Json component
   if (const Json* known = components.find(id); known != nullptr && are_other_files(*known, component))
     for (const Json& other : manifest["builds"].as_array())
       if (uses(other, id) && other["id"].as_string() != build)
-        return fail(refusal(
+        return fail(file_refusal(
             file,
             "component " + id + " has other bytes already, and " + other["id"].as_string() + " uses them",
             "give the build another --version, or remove the old one from the manifest"));
@@ -252,10 +252,10 @@ Result<void> put_license(Json& manifest, const AddRequest& request, const fs::pa
   Json licenses = manifest["licenses"];
   const Json* known = licenses.find(request.license);
   if (known != nullptr && !request.license_id.empty() && (*known)["id"].as_string() != request.license_id)
-    return fail(refusal(file,
-                        "license " + request.license + " is " + (*known)["id"].as_string() +
-                            " there, and not " + request.license_id,
-                        "give the license another name: --license NAME, or correct its id there"));
+    return fail(file_refusal(file,
+                             "license " + request.license + " is " + (*known)["id"].as_string() +
+                                 " there, and not " + request.license_id,
+                             "give the license another name: --license NAME, or correct its id there"));
   if (known == nullptr)
     licenses.set(request.license, Json::object().set("id", request.license_id.empty() ? "LicenseRef-unknown"
                                                                                       : request.license_id));
@@ -321,7 +321,7 @@ Result<void> fit(const Workspace& workspace, const AddRequest& request, std::vec
     const std::string problem = "it would have " + pluralize(size, "byte", "bytes") +
                                 ", and users' machines read at most " + room.limit;
     if (largest == nullptr)
-      return fail(refusal(added.manifest, problem, "remove builds from it that you no longer offer"));
+      return fail(file_refusal(added.manifest, problem, "remove builds from it that you no longer offer"));
     largest->names_files = false;
     Json components = manifest["components"];
     components.set(largest->component, component_of(*largest, request, largest != &parts.front()));
@@ -350,13 +350,14 @@ Diagnosis of_several_systems(const std::vector<Part>& parts, const AddRequest& r
                     i == 0 ? library.path : path_text(request.plugin.filename()));
     }
   if (first.empty())
-    return refusal(request.file, "it holds no library, as far as it is unpacked",
-                   "name the engine's files, and see whether --select leaves any of them");
+    return file_refusal(request.file, "it holds no library, as far as it is unpacked",
+                        "name the engine's files, and see whether --select leaves any of them");
   std::vector<std::string> by_system;
   for (const auto& [system, library] : first) by_system.push_back(library + " is for " + system);
-  return refusal(request.file, "its libraries are not for one system and processor: " + join(by_system, ", "),
-                 parts.size() > 1 ? "pair plugin and engine of one system, or choose with --select"
-                                  : "choose with --select");
+  return file_refusal(request.file,
+                      "its libraries are not for one system and processor: " + join(by_system, ", "),
+                      parts.size() > 1 ? "pair plugin and engine of one system, or choose with --select"
+                                       : "choose with --select");
 }
 
 Result<LibraryFacts> plugin_of(const std::vector<ArtifactFacts>& parts, const AddRequest& request) {
@@ -371,10 +372,11 @@ Result<LibraryFacts> plugin_of(const std::vector<ArtifactFacts>& parts, const Ad
   const fs::path& file = request.plugin.empty() ? request.file : request.plugin;
   if (plugins.empty())
     return fail(
-        refusal(file, "no library in it exports engine_plugin_v1",
-                "name the engine's plugin: --plugin FILE (docs/engine-authors.md says how it is made)"));
+        file_refusal(file, "no library in it exports engine_plugin_v1",
+                     "name the engine's plugin: --plugin FILE (docs/engine-authors.md says how it is made)"));
   if (plugins.size() > 1)
-    return fail(refusal(file, "it holds several plugins: " + join(plugins, ", "), "choose with --select"));
+    return fail(
+        file_refusal(file, "it holds several plugins: " + join(plugins, ", "), "choose with --select"));
   return found.front();
 }
 

@@ -2,7 +2,7 @@
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
-namespace {
+namespace engines_table {
 
 constexpr Entry entries[] = {
     {.name = {"EH-E01", "the engine reports an error"},
@@ -41,8 +41,8 @@ constexpr Entry entries[] = {
                   "{status=ENGINE_INVALID}{!stage}{!model}correct the request"}},
 };
 
-}  // namespace
+}  // namespace engines_table
 
-Table engines_entries() { return {entries, S::not_loaded, Category::host}; }
+Table engines_entries() { return {engines_table::entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain

@@ -2,7 +2,7 @@
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
-namespace {
+namespace files_table {
 
 constexpr std::string_view blame =
     "{?fetched_again}the file was fetched again {fetched_again|time|times} and was wrong each time: check "
@@ -422,8 +422,8 @@ constexpr Entry entries[] = {
      .category = Category::request},
 };
 
-}  // namespace
+}  // namespace files_table
 
-Table files_entries() { return {entries, S::wrong_bytes, Category::content}; }
+Table files_entries() { return {files_table::entries, S::wrong_bytes, Category::content}; }
 
 }  // namespace enginehost::explain

@@ -2,7 +2,7 @@
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
-namespace {
+namespace gpus_table {
 
 // The remedies for a missing driver, by the facts of platform::add_driver_facts(). A driver that is installed
 // inside a container, a sandbox or WSL cannot help.
@@ -373,8 +373,8 @@ constexpr Entry entries[] = {
      .category = Category::transient},
 };
 
-}  // namespace
+}  // namespace gpus_table
 
-Table gpus_entries() { return {entries, S::not_loaded, Category::host}; }
+Table gpus_entries() { return {gpus_table::entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain

@@ -3,7 +3,7 @@
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
-namespace {
+namespace linking_table {
 
 constexpr Entry entries[] = {
     {.name = {"EH-L01", "library missing"},
@@ -462,8 +462,8 @@ constexpr Entry entries[] = {
                   "use a build for older kernels: engine-info ENGINE --plan --explain lists them"}},
 };
 
-}  // namespace
+}  // namespace linking_table
 
-Table linking_entries() { return {entries, S::not_loaded, Category::host}; }
+Table linking_entries() { return {linking_table::entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain

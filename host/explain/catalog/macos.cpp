@@ -2,7 +2,7 @@
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
-namespace {
+namespace macos_table {
 
 constexpr std::string_view repair = "engine-cache verify --repair fetches the damaged files again";
 
@@ -101,8 +101,8 @@ constexpr Entry entries[] = {
      .remedies = {"use the build for macOS; engine-info ENGINE --plan --explain lists them"}},
 };
 
-}  // namespace
+}  // namespace macos_table
 
-Table macos_entries() { return {entries, S::not_loaded, Category::host}; }
+Table macos_entries() { return {macos_table::entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain

@@ -2,7 +2,7 @@
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
-namespace {
+namespace manifests_table {
 
 // For documents other than manifests, the evidence says how they were named ("place", "named_by").
 constexpr std::string_view manifest_page =
@@ -200,8 +200,8 @@ constexpr Entry entries[] = {
      .exit_status = S::wrong_bytes},
 };
 
-}  // namespace
+}  // namespace manifests_table
 
-Table manifests_entries() { return {entries, S::usage, Category::request}; }
+Table manifests_entries() { return {manifests_table::entries, S::usage, Category::request}; }
 
 }  // namespace enginehost::explain

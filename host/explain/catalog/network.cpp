@@ -2,7 +2,7 @@
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
-namespace {
+namespace network_table {
 
 constexpr Entry entries[] = {
     {.name = {"EH-N01", "host not found"},
@@ -327,8 +327,8 @@ constexpr Entry entries[] = {
                   "[\"{registry}\"]"}},
 };
 
-}  // namespace
+}  // namespace network_table
 
-Table network_entries() { return {entries, S::not_fetched, Category::request}; }
+Table network_entries() { return {network_table::entries, S::not_fetched, Category::request}; }
 
 }  // namespace enginehost::explain

@@ -2,7 +2,7 @@
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
-namespace {
+namespace process_table {
 
 constexpr Entry entries[] = {
     {.name = {"EH-P01", "forbidden by policy"},
@@ -287,8 +287,8 @@ constexpr Entry entries[] = {
      .exit_status = S::bug},
 };
 
-}  // namespace
+}  // namespace process_table
 
-Table process_entries() { return {entries, S::usage, Category::request}; }
+Table process_entries() { return {process_table::entries, S::usage, Category::request}; }
 
 }  // namespace enginehost::explain

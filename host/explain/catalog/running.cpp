@@ -2,7 +2,7 @@
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
-namespace {
+namespace running_table {
 
 constexpr std::string_view quarantined_build =
     "the build is quarantined; engine-cache quarantine show {build} shows why and until when";
@@ -266,8 +266,8 @@ constexpr Entry entries[] = {
      .category = Category::host},
 };
 
-}  // namespace
+}  // namespace running_table
 
-Table running_entries() { return {entries, S::not_loaded, Category::crash}; }
+Table running_entries() { return {running_table::entries, S::not_loaded, Category::crash}; }
 
 }  // namespace enginehost::explain

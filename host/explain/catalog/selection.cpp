@@ -2,7 +2,7 @@
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
-namespace {
+namespace selection_table {
 
 constexpr std::string_view see_all =
     "engine-info {engine} --plan --explain shows every build and why it is not used";
@@ -315,8 +315,8 @@ constexpr Entry entries[] = {
                   "--installation"}},
 };
 
-}  // namespace
+}  // namespace selection_table
 
-Table selection_entries() { return {entries, S::nothing_fits, Category::request}; }
+Table selection_entries() { return {selection_table::entries, S::nothing_fits, Category::request}; }
 
 }  // namespace enginehost::explain

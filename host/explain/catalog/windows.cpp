@@ -3,7 +3,7 @@
 #include "host/explain/catalog/tables.hpp"
 
 namespace enginehost::explain {
-namespace {
+namespace windows_table {
 
 constexpr std::string_view repair = "engine-cache verify --repair fetches the damaged files again";
 constexpr std::string_view inspect =
@@ -139,8 +139,8 @@ constexpr Entry entries[] = {
                   "install the Visual C++ Redistributable the DLL was built with"}},
 };
 
-}  // namespace
+}  // namespace windows_table
 
-Table windows_entries() { return {entries, S::not_loaded, Category::host}; }
+Table windows_entries() { return {windows_table::entries, S::not_loaded, Category::host}; }
 
 }  // namespace enginehost::explain

@@ -68,7 +68,7 @@ bool names(std::string_view text, std::string_view name) {
          (at + name.size() == text.size() || !is_part_of_a_name(text[at + name.size()]));
 }
 
-std::optional<std::int64_t> number_in(std::string_view text) {
+std::optional<std::int64_t> error_number_in(std::string_view text) {
   // ONNX Runtime: "CUDA failure 35: …"; PyTorch: "… cudaGetDeviceCount() … Error 804: …".
   for (const std::string_view front :
        {"CUDA failure ", "CUDA error ", "CUDA error: ", "CUDA error code ", "Error "}) {
@@ -95,7 +95,7 @@ std::optional<CudaError> find_cuda_error(std::string_view text) {
     if (names(text, row.runtime_name) || names(text, row.driver_name)) return CudaError{row.number, row.code};
   for (const CudaErrorText& row : rows)
     if (!row.vague && texts::contains(text, row.sentence)) return CudaError{row.number, row.code};
-  if (const auto number = number_in(text))
+  if (const auto number = error_number_in(text))
     if (const std::string_view code = class_of_cuda_error(*number); !code.empty())
       return CudaError{*number, code};
   const bool of_cuda = texts::contains(text, "CUDA error") || texts::contains(text, "initialize CUDA");

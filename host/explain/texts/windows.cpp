@@ -60,7 +60,7 @@ constexpr std::string_view before_number[] = {
     "0x",
 };
 
-std::optional<std::uint32_t> number_in(std::string_view text) {
+std::optional<std::uint32_t> system_error_in(std::string_view text) {
   for (const std::string_view front : before_number)
     for (std::size_t at = text.find(front); at != std::string_view::npos; at = text.find(front, at + 1)) {
       std::string_view digits = text.substr(at + front.size());
@@ -99,7 +99,7 @@ std::optional<LoaderHint> read_windows(std::string_view text) {
   for (const std::string_view ending : {".dll", ".DLL", ".pyd", ".node"})
     if (hint.subject.empty()) hint.subject = file_with(text, ending);
   if (hint.subject.empty()) return std::nullopt;
-  if (const auto number = number_in(text)) {
+  if (const auto number = system_error_in(text)) {
     hint.number = std::to_string(*number);
     hint.code = class_of_windows_error(*number);
     return hint;

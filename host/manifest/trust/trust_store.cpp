@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::uint64_t largest_file = 16u << 20;
-constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t largest_number = std::numeric_limits<std::int64_t>::max();
 
 // Returns nothing when the file is missing.
 Result<std::optional<Json>> document_of(const fs::path& file) {
@@ -72,12 +72,12 @@ Result<Seen> seen_of(const fs::path& file, const std::string& repository) {
   std::int64_t format = 0;
   fields.number("format", Need::required, 1, 1, format);
   fields.text("root", Need::optional, is_text, seen.root);
-  fields.number("root_version", Need::required, 0, most, seen.root_version);
-  fields.number("index_version", Need::required, 0, most, seen.index_version);
+  fields.number("root_version", Need::required, 0, largest_number, seen.root_version);
+  fields.number("index_version", Need::required, 0, largest_number, seen.index_version);
   fields.text("index_sha256", Need::optional, is_digest, seen.index_sha256);
-  fields.number("time", Need::required, 0, most, seen.time);
-  fields.number("timestamp_version", Need::optional, 0, most, seen.timestamp_version);
-  fields.number("floor_since", Need::optional, 0, most, seen.floor_since);
+  fields.number("time", Need::required, 0, largest_number, seen.time);
+  fields.number("timestamp_version", Need::optional, 0, largest_number, seen.timestamp_version);
+  fields.number("floor_since", Need::optional, 0, largest_number, seen.floor_since);
   fields.texts("index_signers", Need::optional, is_key_id, seen.index_signers);
   fields.texts("trusted_by", Need::optional, is_key_id, seen.trusted_by);
   if (const Json* blocked = fields.array("blocked", Need::required))

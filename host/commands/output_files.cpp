@@ -1,4 +1,4 @@
-#include "tools/commands/output_files.hpp"
+#include "host/commands/output_files.hpp"
 
 #include <cctype>
 #include <cstdint>
@@ -8,9 +8,9 @@
 #include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "host/commands/npy.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/model.hpp"
-#include "tools/commands/npy.hpp"
 
 namespace enginehost::commands {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/commands/npy.hpp"
+#include "host/commands/npy.hpp"
 
 #include <algorithm>
 #include <bit>

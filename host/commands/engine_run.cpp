@@ -1,4 +1,3 @@
-// engine-run: runs one model with arrays from .npy files, and writes the results to .npy files.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -11,15 +10,16 @@
 #include "host/commands/arguments.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/device_checks.hpp"
+#include "host/commands/engine_run.hpp"
 #include "host/commands/help.hpp"
+#include "host/commands/npy.hpp"
+#include "host/commands/output_files.hpp"
 #include "host/commands/program.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/model.hpp"
 #include "host/load/in_process/reported_text.hpp"
 #include "host/open/open.hpp"
-#include "tools/commands/npy.hpp"
-#include "tools/commands/output_files.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -183,7 +183,7 @@ Result<std::vector<Diagnosis>> run_in(open::Opened& opened, const resolve::Reque
   return std::move(outputs.failures);
 }
 
-Result<int> run(int argc, char** argv) {
+Result<int> run_command(int argc, char** argv) {
   CLI::App app{"run one model once with an engine that fits this machine"};
   Flags flags;
   add_flags(app, flags);
@@ -225,13 +225,13 @@ Result<int> run(int argc, char** argv) {
 
 }  // namespace
 
-int run_program(int argc, char** argv) {
+int run_engine_run(int argc, char** argv) {
   add_help_texts({{"engine-run",
                    {{"engine-run onnxruntime model.onnx", "list the inputs and outputs of the model"},
                     {"engine-run onnxruntime model.onnx --input x=x.npy --output results",
                      "run it, and write one .npy file per output"}},
                    "settings.md"}});
-  return guarded(argc, argv, run);
+  return guarded(argc, argv, run_command);
 }
 
 }  // namespace enginehost::commands
