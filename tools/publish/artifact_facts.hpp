@@ -26,6 +26,7 @@ struct LibraryFacts {
   std::vector<std::string> sass, ptx;     // of its GPU code
   bool gpu_code_incomplete = false;       // it has more GPU code than the two lists, of other kinds
   bool plugin = false;                    // exports engine_plugin_v1
+  bool stand_in = false;                  // has EngineHost's note (binary::BinaryInfo)
   // For a plugin that uses libtorch's symbols: "1" when they have the newer std::string, else "0".
   std::string cxx11_abi;
   // For an ELF library: the libraries that its own RUNPATH or RPATH finds outside the archive, on the machine
