@@ -247,7 +247,7 @@ constexpr Entry entries[] = {
      .remedies = {"restart the program: the next open will choose {next_open}",
                   "restart the program{?left_by}{!next_open}",
                   "open this engine in a process of its own{?held_by}",
-                  "{!held_by}open this engine in a process of its own{?stand_in_of}",
+                  "{?stand_in_of}{!held_by}open this engine in a process of its own, without {library}",
                   "open this engine before the other library is loaded, or in a process of its "
                   "own{!left_by}{!held_by}{!stand_in_of}"},
      // Concerns this process only, so nothing is recorded about the build.

@@ -107,6 +107,51 @@ TEST_F(StandIns, AreRefusedWhereTheProgramItselfHasTheLibrary) {
   EXPECT_EQ(open_flavor("").opened->installed.build, "second") << "what was proven still holds";
 }
 
+// NVIDIA's own runtime of CUDA 13 and the stand-in that PyTorch's builds have, where both are on this
+// machine.
+class NvidiasRuntime : public StandIns {
+ protected:
+  void SetUp() override {
+    for (const char* folder :
+         {"/usr/local/cuda/lib64", "/usr/local/cuda-13.0/lib64", "/usr/local/cuda-13.0/lib"})
+      if (std::filesystem::exists(std::filesystem::path(folder) / name_)) toolkit_ = folder;
+    if (toolkit_.empty()) GTEST_SKIP() << "skipped: no toolkit of CUDA 13 is below /usr/local";
+    const std::string stand_in = test::build_path("/engines/pytorch/stand_ins/") + name_;
+    if (!std::filesystem::exists(stand_in)) GTEST_SKIP() << "skipped: there is no " << stand_in;
+    with_stand_in_ = test::with_library(name_, test::read_text(stand_in));
+    with_stand_in_.stand_ins = {name_};
+    with_itself_ = test::faulty_build({{test::plugin_name, test::plugin_that_needs({name_}, toolkit_)}});
+  }
+  void publish_in_order(test::TestBuild first, test::TestBuild second) {
+    first.id = first.flavor = "first";
+    second.id = second.flavor = "second";
+    publish_builds(std::move(first), std::move(second));
+  }
+  const std::string name_ = "libcudart.so.13";
+  std::string toolkit_;
+  test::TestBuild with_stand_in_, with_itself_;
+};
+
+TEST_F(NvidiasRuntime, IsRefusedBesideItsStandIn) {
+  publish_in_order(with_stand_in_, with_itself_);
+  const Outcome held = first();
+  expect_refused(open_flavor(""), name_, "first");
+}
+
+TEST_F(NvidiasRuntime, RefusesItsStandInBesideIt) {
+  publish_in_order(with_itself_, with_stand_in_);
+  const Outcome held = first();
+  expect_refused(open_flavor(""), name_, "");
+}
+
+TEST_F(NvidiasRuntime, OfTheProgramRefusesItsStandIn) {
+  publish_in_order(test::good_build(), with_stand_in_);
+  void* const held = dlopen((toolkit_ + "/" + name_).c_str(), RTLD_NOW | RTLD_GLOBAL);
+  ASSERT_NE(held, nullptr) << dlerror();
+  expect_refused(open_flavor(""), name_, "");
+  dlclose(held);
+}
+
 // Two releases have the same stand-in: the same bytes do not conflict.
 TEST_F(StandIns, OfTwoBuildsAreOneFile) {
   const std::string name = library_named("shared");
