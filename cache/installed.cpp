@@ -32,10 +32,11 @@ struct ListMember {
   std::string_view key;
   std::vector<std::string> Installed::*member;
 };
-constexpr std::array<ListMember, 5> list_members{{{"tree", &Installed::trees},
+constexpr std::array<ListMember, 6> list_members{{{"tree", &Installed::trees},
                                                   {"search", &Installed::search},
                                                   {"lazy", &Installed::lazy},
                                                   {"signer", &Installed::signers},
+                                                  {"stand_in", &Installed::stand_ins},
                                                   {"optional", &Installed::optional}}};
 
 }  // namespace

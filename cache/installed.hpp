@@ -28,6 +28,7 @@ struct Installed {
   std::uint64_t size = 0;          // bytes of all files
   std::string plugin;              // view path of the plugin
   std::vector<std::string> search, lazy, optional;
+  std::vector<std::string> stand_ins;  // names of libraries that are stand-ins (manifest::Component)
   // For a build whose runtime is elsewhere on this machine: that installation, and the folder that is passed
   // to the plugin. `search` then holds absolute paths of single libraries. Empty for other builds.
   std::string in_place, root;

@@ -2,13 +2,16 @@
 """Makes the local repository of a build tree: manifests from templates, and an archive of every plugin compiled here.
 
 usage: pack_repository.py --templates FOLDER [--files TABLE] --output FOLDER --name NAME --version VERSION --os OS --arch ARCH
-                          [--plugin NAME=FILE]...
+                          [--plugin NAME=FILE]... [--stand-in FILE]...
 
 A template is a manifest in which a component may have "plugin_of": "NAME", "os": ..., "arch": ..., and "cxx11_abi": "0" or
 "1" if the plugin must be for that C++ ABI. If that plugin was compiled for that platform, its archive becomes the
 component's artifact, and the file's requirements on the system are added to every build that uses it. Otherwise those
 builds get the reason in "not_built", and for the platform that is packed what makes the plugin, unless the template's own
 reason names that behind a semicolon. "@VERSION@" stands for the version of this EngineHost.
+
+A component with "stands_in_for": ["NAME"], "os" and "arch" gets the stand-in of that file name that was compiled for that
+platform, in the folder stand-ins/ of the view, where nothing but the build looks.
 
 Several plugins may have one NAME, if they differ in their C++ ABI. A plugin called ENGINE-RELEASE-ORIGIN that no template
 names (another release of libtorch than the published builds have, or one of them with the other ABI) gets a component and a
@@ -135,10 +138,9 @@ def raise_requirement(requires: dict, name: str, version: str) -> None:
         requires[name] = f">={version}"
 
 
-def archive_of(file: pathlib.Path) -> bytes:
-    """A tar.gz that contains only the file; equal files give equal bytes, on every machine and at any time."""
-    content = file.read_bytes()
-    member = tarfile.TarInfo(file.name)
+def archive_of(path: str, content: bytes) -> bytes:
+    """A tar.gz that contains only this file; equal files give equal bytes, on every machine and at any time."""
+    member = tarfile.TarInfo(path)
     member.size, member.mode, member.mtime = len(content), 0o755, 0
     tar = io.BytesIO()
     with tarfile.open(fileobj=tar, mode="w", format=tarfile.USTAR_FORMAT) as archive:
@@ -219,11 +221,23 @@ def name_files(manifest: dict, table: dict) -> None:
                     artifact["ranges"] = [{"begin": begin, "end": end} for begin, end in known["ranges"]]
 
 
-def tree_of(file: pathlib.Path) -> str:
+def tree_of(path: str, content: bytes) -> str:
     """The tree id of an archive that contains only this executable file (cache/tree_list.hpp)."""
-    content = file.read_bytes()
-    line = f"X {len(content)} {hashlib.sha256(content).hexdigest()} {file.name}\n"
+    line = f"X {len(content)} {hashlib.sha256(content).hexdigest()} {path}\n"
     return hashlib.sha256(line.encode()).hexdigest()
+
+
+def packed(file: pathlib.Path, path: str, name: str, options: argparse.Namespace, files: dict) -> list:
+    """The artifacts of a component that has only this file, at `path` in the view; adds its archive to `files`."""
+    content = file.read_bytes()
+    archive = archive_of(path, content)
+    digest = hashlib.sha256(archive).hexdigest()
+    place = f"files/{name}-{options.os}-{options.arch}-{digest[:16]}.tar.gz"
+    files[place] = archive
+    return [{"sha256": digest, "size": len(archive), "archive": "tar.gz", "tree": tree_of(path, content),
+             "files": [{"path": path, "size": len(content), "executable": True,
+                        "sha256": hashlib.sha256(content).hexdigest()}],
+             "sources": [{"file": place}]}]
 
 
 def fill(template: dict, plugins: list, options: argparse.Namespace, files: dict) -> dict:
@@ -231,7 +245,7 @@ def fill(template: dict, plugins: list, options: argparse.Namespace, files: dict
     manifest = template
     filled = fill_components(manifest, plugins, options, files)
     add_others(filled, plugins, options)
-    return fill_components(filled, plugins, options, files)
+    return fill_stand_ins(fill_components(filled, plugins, options, files), options, files)
 
 
 def fill_components(manifest: dict, plugins: list, options: argparse.Namespace, files: dict) -> dict:
@@ -250,16 +264,8 @@ def fill_components(manifest: dict, plugins: list, options: argparse.Namespace, 
                                                     f"its plugin (target engine_{plugin}) was not compiled for {system} {arch}")
                 build["not_built"] = reason + (MAKES_PLUGINS.get(system, "") if here and ";" not in reason else "")
             continue
-        archive = archive_of(file)
-        digest = hashlib.sha256(archive).hexdigest()
-        path = f"files/{file.name.split('.')[0]}-{options.os}-{options.arch}-{digest[:16]}.tar.gz"
-        files[path] = archive
         component["version"] = options.version
-        content = file.read_bytes()
-        component["artifacts"] = [{"sha256": digest, "size": len(archive), "archive": "tar.gz", "tree": tree_of(file),
-                                   "files": [{"path": file.name, "size": len(content), "executable": True,
-                                              "sha256": hashlib.sha256(content).hexdigest()}],
-                                   "sources": [{"file": path}]}]
+        component["artifacts"] = packed(file, file.name, file.name.split(".")[0], options, files)
         if adapter := adapter_of(file.read_bytes()):
             component["adapter"] = adapter
         versions = symbol_versions(file.read_bytes())
@@ -270,6 +276,25 @@ def fill_components(manifest: dict, plugins: list, options: argparse.Namespace, 
             for family, name in (("GLIBC", "glibc"), ("GLIBCXX", "glibcxx"), ("CXXABI", "cxxabi")):
                 if family in versions:
                     raise_requirement(build.setdefault("requires", {}), name, versions[family])
+    return manifest
+
+
+def fill_stand_ins(manifest: dict, options: argparse.Namespace, files: dict) -> dict:
+    compiled = {pathlib.Path(one).name: pathlib.Path(one) for one in options.stand_in}
+    for identifier, component in manifest["components"].items():
+        if "stands_in_for" not in component:
+            continue
+        name, = component["stands_in_for"]
+        system, arch = component.pop("os"), component.pop("arch")
+        component.setdefault("license", "enginehost")
+        component["artifacts"] = []
+        if name in compiled and (system, arch) == (options.os, options.arch):
+            component["version"] = options.version
+            component["artifacts"] = packed(compiled[name], f"stand-ins/{name}", f"stand-in-{name}", options, files)
+            continue
+        for build in manifest["builds"]:
+            if identifier in build["components"]:
+                build.setdefault("not_built", f"its stand-in for {name} was not compiled for {system} {arch}")
     return manifest
 
 
@@ -335,6 +360,7 @@ def main() -> int:
         parser.add_argument(f"--{required}", required=True)
     parser.add_argument("--files", metavar="TABLE", help="the table of name_files.py")
     parser.add_argument("--plugin", action="append", default=[], metavar="NAME=FILE")
+    parser.add_argument("--stand-in", action="append", default=[], metavar="FILE")
     try:
         pack(parser.parse_args())
     except (Broken, OSError) as error:

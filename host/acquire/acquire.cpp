@@ -57,6 +57,7 @@ void set_loading(cache::Installed& installed, const manifest::Build& build) {
   installed.search = build.search;
   installed.lazy = build.lazy;
   installed.options = build.options;
+  installed.stand_ins = build.stand_ins();
   installed.optional.clear();
   for (const manifest::Component* component : build.all_components())
     installed.optional.insert(installed.optional.end(), component->optional.begin(),
@@ -77,7 +78,8 @@ bool is_recorded_so(const cache::Installed& installed, const manifest::Build& bu
   std::sort(was_set.begin(), was_set.end());
   std::sort(is_set.begin(), is_set.end());
   return installed.plugin == now.plugin && installed.search == now.search && was_set == is_set &&
-         sorted(installed.lazy) == sorted(now.lazy) && sorted(installed.optional) == sorted(now.optional);
+         installed.stand_ins == now.stand_ins && sorted(installed.lazy) == sorted(now.lazy) &&
+         sorted(installed.optional) == sorted(now.optional);
 }
 
 Result<void> check_plugin(const manifest::Build& build, const std::filesystem::path& view) {

@@ -48,6 +48,7 @@ Json component_of(const manifest::Component& component, const manifest::Build& b
     if (!component.cxx11_abi.empty()) adapter.set("cxx11_abi", component.cxx11_abi);
     result.set("adapter", std::move(adapter));
   }
+  if (!component.stands_in_for.empty()) result.set("stands_in_for", Json::strings(component.stands_in_for));
   Json artifacts = Json::array();
   for (const manifest::Artifact& artifact : component.artifacts) {
     Json entry = Json::object();

@@ -190,6 +190,7 @@ class Attempt {
   Result<void> load(Opened& opened, CrashGuard& crash_guard) {
     const Stopwatch watch(log_, "load");
     const std::vector<load::Library> before = load::mapped_libraries();
+    if (auto conflict = conflict_with_stand_ins(opened.installed, before)) return fail(std::move(*conflict));
     auto up = load_watched(opened, crash_guard);
     // Libraries of every try are noted, because those of an earlier try were there before the last. Other
     // threads that load next must know them.

@@ -211,6 +211,29 @@ std::optional<Diagnosis> conflict_with_engines(const cache::Installed& installed
   return std::nullopt;
 }
 
+std::optional<Diagnosis> conflict_with_stand_ins(const cache::Installed& installed,
+                                                 const std::vector<load::Library>& loaded) {
+  for (const std::string& name : installed.stand_ins)
+    for (const load::Library& there : loaded) {
+      if (there.soname != name) continue;
+      std::error_code error;
+      std::filesystem::path own;
+      for (const std::string& folder : installed.search)
+        if (own = installed.folder / path_of(folder) / path_of(name); std::filesystem::exists(own, error))
+          break;
+      if (load::same_content(path_of(there.path), own)) continue;
+      Diagnosis diagnosis = diagnose("EH-L17");
+      diagnosis.with("library", name)
+          .with("path", there.path, "libraries of this process")
+          .with("wanted", path_text(own), "files of the build")
+          .with("stand_in_of", installed.build, "manifest");
+      if (const std::string holder = bringer(there.path, identity_of(installed)); !holder.empty())
+        diagnosis.with("held_by", holder, "engines open in this process");
+      return diagnosis;
+    }
+  return std::nullopt;
+}
+
 void note_failed_load(const cache::Installed& installed, std::vector<load::Library> libraries) {
   std::erase_if(libraries, [](const load::Library& library) { return library.soname.empty(); });
   if (libraries.empty()) return;

@@ -72,6 +72,13 @@ bool engine_beside(std::string_view identity);
 std::optional<Diagnosis> conflict_with_engines(const cache::Installed& installed,
                                                const std::vector<Diagnosis>& warnings);
 
+// Returns EH-L17 if this process has `loaded` another file by the name of one of the build's stand-ins, also
+// if the program itself loaded it. The loader would mix that library with a build that was made without it.
+// Evidence: "library", "path", "wanted", "stand_in_of" (the build), and "held_by" if an open engine brought
+// the file.
+std::optional<Diagnosis> conflict_with_stand_ins(const cache::Installed& installed,
+                                                 const std::vector<load::Library>& loaded);
+
 // Adds the libraries of a failed load to those known of the build: they stay in the process.
 void note_failed_load(const cache::Installed& installed, std::vector<load::Library> libraries);
 // The failure of the build is on record, so that the next process does not choose it.

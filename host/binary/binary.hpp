@@ -149,6 +149,9 @@ struct BinaryInfo {
   std::uint32_t isa_needed = 0;         // x86 ISA_1_NEEDED bits: 1 baseline, 2 v2, 4 v3, 8 v4
   std::string minimum_os;               // Mach-O minos, PE subsystem version, kernel of NT_GNU_ABI_TAG
   std::string build_id;                 // hex; LC_UUID of a Mach-O file
+  // ELF: has EngineHost's note "stand-in" (engines/pytorch/stand_ins). Such a file offers a library's
+  // functions and not what they do, so it never counts as that library.
+  bool stand_in = false;
 
   PeFacts pe;
   MachoFacts macho;

@@ -251,6 +251,7 @@ namespace {
 
 enum : std::uint32_t { PT_NOTE = 4, PT_GNU_PROPERTY = 0x6474e553 };
 enum : std::uint32_t { NT_GNU_ABI_TAG = 1, NT_GNU_BUILD_ID = 3, NT_GNU_PROPERTY_TYPE_0 = 5 };
+enum : std::uint32_t { NT_ENGINEHOST_STAND_IN = 1 };  // of the name "EngineHost"
 constexpr std::uint32_t GNU_PROPERTY_X86_ISA_1_NEEDED = 0xc0008002;
 constexpr std::uint64_t note_limit = 65536;
 
@@ -280,7 +281,7 @@ void read_abi_tag(const ElfFile& elf, std::uint64_t at, std::uint32_t size, Bina
       std::to_string(tag.u32(4)) + "." + std::to_string(tag.u32(8)) + "." + std::to_string(tag.u32(12));
 }
 
-// Reads build id, oldest kernel and processor level from PT_NOTE and PT_GNU_PROPERTY.
+// Reads build id, oldest kernel, processor level and EngineHost's mark from PT_NOTE and PT_GNU_PROPERTY.
 void read_elf_notes(const ElfFile& elf, BinaryInfo& info) {
   std::uint64_t notes_read = 0;
   for (const ElfSegment& segment : elf.segments) {
@@ -299,6 +300,12 @@ void read_elf_notes(const ElfFile& elf, BinaryInfo& info) {
       if (gnu && note.u32(8) == NT_GNU_ABI_TAG) read_abi_tag(elf, content, size, info);
       if (gnu && note.u32(8) == NT_GNU_BUILD_ID) read_build_id(elf, content, size, info);
       if (gnu && note.u32(8) == NT_GNU_PROPERTY_TYPE_0) read_properties(elf, content, size, info);
+      const auto is = [&](std::uint64_t place, std::uint32_t length, std::string_view text) {
+        return length == text.size() + 1 && elf.file->text(place, length) == text;
+      };
+      if (note.u32(8) == NT_ENGINEHOST_STAND_IN && is(at + 12, name_size, "EngineHost") &&
+          is(content, size, "stand-in"))
+        info.stand_in = true;
       at = content + rounded_up(size, step);
     }
   }

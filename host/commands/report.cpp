@@ -118,6 +118,9 @@ std::string opened_report(const open::Outcome& outcome, PathShortener& shorten, 
   if (verbose)
     for (const load::Library& library : opened.libraries)
       text += labeled("", library.soname + "  " + library.path + "  (" + library.origin + ")");
+  if (!opened.installed.stand_ins.empty())
+    text += labeled("stand-ins",
+                    join(opened.installed.stand_ins, ", ") + " (EngineHost's own: no CUDA in this build)");
   text += labeled("proven", outcome.proven_before ? "on this machine, on record"
                             : outcome.probed      ? "now, by a probe in a child process"
                                                   : "no: it was not probed in a child process");

@@ -115,7 +115,7 @@ std::vector<CudaLibrary> cuda_libraries_of(const Places& places) {
     for (const std::string& name : names_in(folder)) {
       if (cuda_stem(name).empty()) continue;
       const auto info = binary::read_binary(folder / path_of(name));
-      if (!info || info->soname.empty() || !info->problems.empty()) continue;
+      if (!info || info->soname.empty() || info->stand_in || !info->problems.empty()) continue;
       std::error_code error;
       const fs::path by_name = folder / path_of(info->soname);
       by_soname.emplace(info->soname,

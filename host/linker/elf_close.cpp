@@ -350,7 +350,9 @@ class ClosureWalk {
       const std::string folder(folder_of_file(object.path));
       if (object.found_by == "already loaded" || !looked_at.insert(folder).second) continue;
       const std::string beside = folder + "/" + name;
-      if (reader_.file_exists(beside)) missing.present_at.push_back(beside);
+      if (!reader_.file_exists(beside)) continue;
+      if (const auto& info = reader_.read(beside); info && info->stand_in) continue;
+      missing.present_at.push_back(beside);
     }
     closure_.missing.push_back(std::move(missing));
   }

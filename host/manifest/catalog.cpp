@@ -35,6 +35,13 @@ std::vector<const Component*> Build::all_components() const {
   return found;
 }
 
+std::vector<std::string> Build::stand_ins() const {
+  std::vector<std::string> names;
+  for (const Component* component : all_components())
+    names.insert(names.end(), component->stands_in_for.begin(), component->stands_in_for.end());
+  return names;
+}
+
 std::string Build::artifacts_digest() const {
   std::vector<std::string> digests;
   for (const Component* component : all_components()) {

@@ -58,6 +58,9 @@ struct Component {
   // and the C++ ABI that it shares with them ("0", "1"; empty: none).
   std::vector<std::string> needs;
   std::string cxx11_abi;
+  // Names of its libraries that are stand-ins: they offer the functions of a library that this build cannot
+  // use, and do nothing.
+  std::vector<std::string> stands_in_for;
 };
 
 // A runtime that is already on this machine and is loaded from where it lies (host/installations).
@@ -126,6 +129,8 @@ struct Build {
   std::string loading_digest() const;
   // Returns the plugin's component first, then `components` in order.
   std::vector<const Component*> all_components() const;
+  // Returns the names of its stand-ins, in the order of the components.
+  std::vector<std::string> stand_ins() const;
 };
 
 struct Manifest {

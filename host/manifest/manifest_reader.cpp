@@ -159,6 +159,7 @@ Component read_component(Reading& reading, const Json& object, const std::string
     members.text("cxx11_abi", Need::optional, is_word, component.cxx11_abi);
     members.warn_of_unknown();
   }
+  fields.texts("stands_in_for", Need::optional, is_file_name, component.stands_in_for);
   if (const Json* artifacts = fields.array("artifacts", Need::required))
     for (std::size_t i = 0; i < artifacts->as_array().size(); ++i)
       component.artifacts.push_back(

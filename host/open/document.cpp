@@ -73,6 +73,7 @@ Json outcome_document(OpenContext& context, const Outcome& outcome) {
       .set("origin", outcome.opened ? acquire::origin_of(outcome.opened->installed) : Json())
       .set("facts", std::move(facts))
       .set("loaded", std::move(loaded))
+      .set("stand_ins", outcome.opened ? Json::strings(outcome.opened->installed.stand_ins) : Json::array())
       .set("proven", outcome.proven_before || outcome.probed)
       .set("download", Json::object()
                            .set("bytes", downloaded_bytes(context, outcome))

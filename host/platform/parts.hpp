@@ -47,7 +47,7 @@ class LibrarySearch {
 
   // For a library that this process has loaded, returns that one, because its SONAME satisfies every later
   // need. Skips files of another architecture and fails at an empty file, as the loader does. Adds both to
-  // `skipped`.
+  // `skipped`. Skips EngineHost's stand-ins, which the loader would take.
   std::optional<FoundLibrary> find(const std::string& soname,
                                    std::vector<SkippedFile>* skipped = nullptr) const;
   // Returns why the loader would not take the file at this path; nothing if it would, or if there is no file.

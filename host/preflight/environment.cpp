@@ -49,10 +49,32 @@ std::vector<std::string> askers(const Inquiry& inquiry, const Closure& closure, 
   return files;
 }
 
+// A stand-in of another build serves every later need of its name, and does nothing. `wanted`: what the
+// loader would find without it.
+void warn_of_loaded_stand_in(const Inquiry& inquiry, const Closure& closure, const linker::Object& stand_in,
+                             std::vector<Diagnosis>& warnings) {
+  linker::Machine without = inquiry.index.spec.machine;
+  std::erase_if(without.loaded, [&](const auto& library) { return library.soname == stand_in.soname; });
+  const Closure other =
+      close_after(without, inquiry.index.reader, path_text(inquiry.index.spec.plugin), inquiry.order, false);
+  const linker::Object* const found = by_name(other, stand_in.soname);
+  Diagnosis warning = diagnose("EH-L17");
+  warning.with("library", stand_in.soname)
+      .with("path", stand_in.path, "libraries of this process")
+      .with("wanted", found != nullptr ? found->path : "the library itself, which is not on this machine");
+  for (const linker::Object& object : closure.objects)
+    if (object.info != nullptr && object.found_by != "already loaded" &&
+        std::ranges::find(object.info->needed, stand_in.soname) != object.info->needed.end())
+      warning.with("needed_by", object.path);
+  warnings.push_back(std::move(warning));
+}
+
 void warn_of_loaded(const Inquiry& inquiry, const Closure& closure, std::vector<Diagnosis>& warnings) {
   for (const linker::Object& object : closure.objects) {
     if (object.found_by != "already loaded" || object.soname.empty()) continue;
     const std::string wanted = inquiry.index.find(object.soname);
+    if (wanted.empty() && object.info != nullptr && object.info->stand_in)
+      warn_of_loaded_stand_in(inquiry, closure, object, warnings);
     if (wanted.empty() || same_file(wanted, object.path)) continue;
     Diagnosis warning = diagnose("EH-L17");
     warning.with("library", object.soname)

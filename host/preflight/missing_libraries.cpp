@@ -16,6 +16,11 @@
 namespace enginehost::preflight {
 namespace {
 
+bool is_stand_in(const ViewIndex& index, const std::string& path) {
+  const auto& info = index.reader.read(path);
+  return info && info->stand_in;
+}
+
 // Finds the library under another name, as where its links were lost: libstdc++.so.6.0.34 for libstdc++.so.6.
 void name_unlinked(const ViewIndex& index, const std::vector<std::string>& folders,
                    const std::string& library, Diagnosis& diagnosis) {
@@ -31,7 +36,7 @@ void name_unlinked(const ViewIndex& index, const std::vector<std::string>& folde
       const std::string path = folder + "/" + name;
       if (!name.starts_with(stem) || name == library || !index.reader.file_exists(path)) continue;
       const auto& info = index.reader.read(path);
-      if (!info || info->soname != library || !has_version(*info) ||
+      if (!info || info->soname != library || info->stand_in || !has_version(*info) ||
           linker::refusal_of(index.spec.machine, *info, path, false))
         continue;
       diagnosis.with("unlinked", path).with("linked_as", folder + "/" + library);
@@ -73,7 +78,7 @@ void name_elsewhere(const ViewIndex& index, const std::vector<std::string>& fold
       const std::string path = folder + "/" + library;
       if (library.find('/') != std::string::npos || !index.reader.file_exists(path)) continue;
       const auto& info = index.reader.read(path);
-      if (!info || linker::refusal_of(index.spec.machine, *info, path, false)) continue;
+      if (!info || info->stand_in || linker::refusal_of(index.spec.machine, *info, path, false)) continue;
       diagnosis.with("elsewhere", path);
       if (std::find(found.begin(), found.end(), folder) == found.end()) found.push_back(folder);
       break;
@@ -118,7 +123,8 @@ void explain_missing_libraries(const ViewIndex& index, std::vector<Diagnosis>& d
         for (const std::string& name : index.reader.names_in(folder))
           // The name with the fewest numbers is the SONAME: libavutil.so.57, not libavutil.so.57.28.100.
           if (name.starts_with(stem) && name.find('.', stem.size()) == std::string::npos &&
-              name != library.substr(0, name.size()) && reported.insert(name).second)
+              name != library.substr(0, name.size()) && !is_stand_in(index, folder + "/" + name) &&
+              reported.insert(name).second)
             diagnosis.with("other_release", folder + "/" + name);
     }
   }

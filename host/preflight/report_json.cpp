@@ -17,6 +17,7 @@ std::vector<std::string> flags_of(const BinaryInfo& info) {
   auto mark = [&](bool set, const char* word) {
     if (set) flags.emplace_back(word);
   };
+  mark(info.stand_in, "stand-in of EngineHost's");
   mark(info.executable_stack, "executable stack");
   mark(info.text_relocations, "text relocations");
   mark(info.static_tls, "static TLS");

@@ -95,6 +95,10 @@ int number_of(std::string_view version) {
   return parts[0] * 100 + parts[1];
 }
 
+bool has_nvidia_driver(const platform::Platform& machine) {
+  return machine.cuda.driver.is_known() || machine.cuda.driver_cuda.is_known();
+}
+
 Rank rank_of(const Candidate& candidate, const Question& question, const CudaChecked& cuda) {
   const Build& build = *candidate.build;
   Rank rank;
@@ -112,6 +116,7 @@ Rank rank_of(const Candidate& candidate, const Question& question, const CudaChe
     if (check.result == Answer::unknown)
       (check.left_to_preflight ? rank.library_not_looked_for : rank.has_unknown) = 1;
   rank.is_cpu = device == "cpu";
+  rank.stands_in = has_nvidia_driver(question.machine.platform) && !build.stand_ins().empty();
   rank.unserved = cuda.unserved;
   rank.by_minor_version = cuda.fit == CudaFit::minor_version;
   rank.priority = -build.priority;

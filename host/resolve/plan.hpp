@@ -64,6 +64,7 @@ struct Rank {
   int is_cpu = 0;
   int unserved = 0;          // visible GPUs that it has no code for
   int version_place = 0;     // among the available versions, newest first: of all builds
+  int stands_in = 0;         // has stand-ins for NVIDIA's libraries, and the machine has NVIDIA's driver
   int by_minor_version = 0;  // CUDA only by minor-version compatibility
   int library_not_looked_for = 0;
   int priority = 0;       // negative, because the greater goes first
@@ -119,6 +120,9 @@ struct Plan {
 // - A build that has code for more of the visible GPUs is ranked before a newer one. A device that the
 //   request names by number decides alone.
 // - A prerelease is ranked behind every other build that fits, unless the request names one.
+// - A build with stand-ins is ranked behind the same version without, on a machine with NVIDIA's driver:
+// another engine of
+//   the process may need NVIDIA's own libraries, and one process has one file for each name.
 // - History is taken as it is, because its reader dropped stale records. It counts only for a build with the
 //   same artifacts.
 // - `now` is in seconds since 1970, for quarantines that end with time.

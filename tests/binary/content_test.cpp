@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "host/binary/binary.hpp"
+#include "tests/support/stand_in.hpp"
 #include "tests/support/workshop.hpp"
 
 namespace enginehost::binary {
@@ -29,6 +30,32 @@ class Content : public test::Workshop {
     return write("libpatched.so", bytes);
   }
 };
+
+// Three words and two texts; any other value is not EngineHost's mark.
+TEST_F(Content, OnlyEngineHostsNoteMarksAStandIn) {
+  const auto with_note = [&](int type, const std::string& name, const std::string& text) {
+    const std::string words =
+        std::to_string(name.size() + 1) + "," + std::to_string(text.size() + 1) + "," + std::to_string(type);
+    const auto info = read_binary(
+        library("libmarked.so",
+                "__attribute__((section(\".note.x\"), used, aligned(4))) static const struct { unsigned "
+                "words[3]; char name[" +
+                    std::to_string((name.size() + 4) / 4 * 4) + "], text[16]; } mark = {{" + words + "}, \"" +
+                    name + "\", \"" + text + "\"};\n"));
+    EXPECT_TRUE(info && info->problems.empty());
+    return info && info->stand_in;
+  };
+  EXPECT_TRUE(with_note(1, "EngineHost", "stand-in"));
+  EXPECT_FALSE(with_note(2, "EngineHost", "stand-in"));
+  EXPECT_FALSE(with_note(1, "EngineHosts", "stand-in"));
+  EXPECT_FALSE(with_note(1, "Enginehost", "stand-in"));
+  EXPECT_FALSE(with_note(1, "EngineHost", "stand-ins"));
+  EXPECT_FALSE(with_note(1, "EngineHost", "stand"));
+  EXPECT_TRUE(
+      read_binary(library("libstand.so", "int f(void) { return 0; }\n", test::stand_in_named("libstand.so")))
+          ->stand_in);
+  EXPECT_FALSE(read_binary(healthy())->stand_in);
+}
 
 TEST_F(Content, AHealthyLibraryHasNoProblem) {
   Result<BinaryInfo> info =

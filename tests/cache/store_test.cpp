@@ -394,7 +394,8 @@ TEST(Record, OfBeforeIsReadAndWrittenTheSame) {
       "\nplugin lib/engine.so\norigin https://a.example/r\nfiles_by archive\ninstalled_at 1764270000\n"
       "size 1234\ntree " +
       std::string(64, 'c') +
-      "\nsearch lib\nsigner k1\nsigner k2\noptional libodd.so\noption path=C:\\\\a\\nb\\r\n"
+      "\nsearch lib\nsigner k1\nsigner k2\nstand_in libcudart.so.13\noptional libodd.so\noption "
+      "path=C:\\\\a\\nb\\r\n"
       "file 1200 1764270000123456789 77 lib/engine one.so\nmanifest {\"a\": \"\\\\n\"}\nend\n";
   const auto record = read_record(text, "record");
   ASSERT_TRUE(record);

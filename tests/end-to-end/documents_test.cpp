@@ -49,6 +49,7 @@ TEST_F(Documents, OpenHasThePromisedMembers) {
                                      "outcome.loaded.[].soname",
                                      "outcome.loaded.[].path",
                                      "outcome.loaded.[].origin",
+                                     "outcome.stand_ins",
                                      "outcome.download.bytes",
                                      "outcome.download.seconds",
                                      "outcome.timings_ms",

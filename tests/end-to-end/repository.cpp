@@ -1,5 +1,6 @@
 #include "tests/end-to-end/repository.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "base/paths.hpp"
@@ -60,6 +61,9 @@ void TestRepository::add(const TestBuild& build) {
     if (!build.license.empty() && components.size() >= build.first_licensed)
       component.set("license", build.license);
     if (!build.optional.empty()) component.set("optional", Json::strings(build.optional));
+    const std::string file_name = file.path.substr(file.path.rfind('/') + 1);
+    if (std::ranges::find(build.stand_ins, file_name) != build.stand_ins.end())
+      component.set("stands_in_for", Json::strings({file_name}));
     components_.set(name, std::move(component));
     components.push_back(std::move(name));
   }

@@ -26,11 +26,12 @@ struct TestBuild {
   std::vector<std::string> search;
   std::vector<std::string> optional, lazy;  // of the manifest
   Json requirements = Json::object(), options = Json::object();
-  std::string arch = {};           // empty: this machine's
-  std::string license;             // an id that requires explicit acceptance; empty: none
-  Json terms;                      // of the license; null: invented by TestRepository
-  std::size_t first_licensed = 0;  // index of the first of `files` that the license covers
-  std::string not_built = {};      // why there is no plugin; empty: there is one
+  std::string arch = {};                    // empty: this machine's
+  std::string license;                      // an id that requires explicit acceptance; empty: none
+  Json terms;                               // of the license; null: invented by TestRepository
+  std::size_t first_licensed = 0;           // index of the first of `files` that the license covers
+  std::string not_built = {};               // why there is no plugin; empty: there is one
+  std::vector<std::string> stand_ins = {};  // names of those of `files` that are stand-ins
 };
 
 // The bytes of the plugin that this build made; read once.

@@ -48,7 +48,7 @@ class PackRepository(unittest.TestCase):
         subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", file], input=source, text=True, check=True)
         return file
 
-    def pack(self, output="repository", plugins=True, epoch=None, expect=0):
+    def pack(self, output="repository", plugins=True, epoch=None, expect=0, more=()):
         environment = {key: value for key, value in os.environ.items() if key != "SOURCE_DATE_EPOCH"}
         if epoch is not None:
             environment["SOURCE_DATE_EPOCH"] = str(epoch)
@@ -56,6 +56,7 @@ class PackRepository(unittest.TestCase):
                    "--name", "test", "--version", "1.2.3", "--os", "linux", "--arch", "x86_64"]
         if plugins:
             command += ["--plugin", f"toy={self.plugin}"]
+        command += more
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         self.assertEqual(done.returncode, expect, done.stderr)
         return done.stderr
@@ -154,6 +155,39 @@ class PackRepository(unittest.TestCase):
         expected = max(newest, "2.5", key=pack_repository.version_key)
         self.assertEqual(manifest["builds"][0]["requires"], {"glibc": f">={expected}", "cpu": ["avx2"]})
         self.assertEqual(manifest["builds"][1]["requires"]["glibc"], ">=2.5")
+
+    def stand_in_template(self):
+        document = template()
+        name = "libcudart.so.13"
+        document["components"]["stand-in"] = {"stands_in_for": [name], "os": "linux", "arch": "x86_64"}
+        document["builds"][0]["components"] = ["stand-in"]
+        self.write_template(document)
+        file = self.root / name
+        file.write_bytes(b"made by a test")
+        return file
+
+    def test_a_stand_in_becomes_a_component_in_a_folder_of_its_own(self):
+        file = self.stand_in_template()
+        self.pack(more=["--stand-in", file])
+        manifest = self.manifest()
+        component = manifest["components"]["stand-in"]
+        self.assertEqual((component["stands_in_for"], component["license"], component["version"]),
+                         (["libcudart.so.13"], "enginehost", "1.2.3"))
+        self.assertFalse({"os", "arch"} & set(component))
+        artifact = component["artifacts"][0]
+        self.assertEqual([one["path"] for one in artifact["files"]], ["stand-ins/libcudart.so.13"])
+        with tarfile.open(self.root / "repository" / artifact["sources"][0]["file"]) as tar:
+            self.assertEqual(tar.getnames(), ["stand-ins/libcudart.so.13"])
+            self.assertEqual(tar.extractfile("stand-ins/libcudart.so.13").read(), b"made by a test")
+        self.assertNotIn("not_built", manifest["builds"][0])
+        self.assertIn("not_built", manifest["builds"][1], "for its plugin")
+
+    def test_a_stand_in_that_was_not_compiled_is_why_its_build_is_not_there(self):
+        self.stand_in_template()
+        self.pack()
+        manifest = self.manifest()
+        self.assertEqual(manifest["components"]["stand-in"]["artifacts"], [])
+        self.assertIn("libcudart.so.13", manifest["builds"][0]["not_built"])
 
     def test_requirements_are_compared_as_versions(self):
         requires = {"glibc": ">=2.9"}

@@ -15,13 +15,16 @@ trap 'rm -rf "$other"' EXIT
 mkdir "$other/source"
 tar -C "$source_folder" --exclude './build*' --exclude ./out --exclude ./.git -c . | tar -C "$other/source" -x
 
-# make SOURCE TREE HEADERS: compiles the adapters of all releases.
+mapfile -t stand_ins < <(python3 -c 'import json, sys; print(*json.load(open(sys.argv[1])), sep="\n")' \
+  "$source_folder/engines/pytorch/stand_ins/table.json")
+# make SOURCE TREE HEADERS: compiles the adapters of all releases, and their stand-ins.
 make() {
   local targets=() release
   for release in ${roots//;/ }; do
     release=${release##*/}
     targets+=("engine_pytorch_${release%.*}")
   done
+  for name in "${stand_ins[@]}"; do targets+=("stand_in_$name"); done
   cmake -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DENGINEHOST_TESTS=OFF -DENGINEHOST_BENCHMARKS=OFF \
     -DENGINEHOST_TORCH_ROOT="${roots//"$build/torch"/"$3"}" >/dev/null
   cmake --build "$2" --target "${targets[@]}"
@@ -37,5 +40,8 @@ for root in ${roots//;/ }; do
   python3 -B "$source_folder/tests/engines/check_floor.py" "$source_folder/cmake/floor/symbols.txt" "$(uname -m)" \
     "$first/$plugin" "$root"/libraries/*.so
   cmp "$first/$plugin" "$other/tree/$plugin"
+done
+for name in "${stand_ins[@]}"; do
+  cmp "$first/engines/pytorch/stand_ins/$name" "$other/tree/engines/pytorch/stand_ins/$name"
 done
 echo "the same bytes in both folders"

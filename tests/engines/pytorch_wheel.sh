@@ -20,10 +20,12 @@ case $release in
 esac
 # The only published wheel of 1.13.1 is for CUDA 11.7. Without a GPU it has to be forced, and computes on the CPU.
 case $release in
-  1.*) name=pytorch-$release-cu117-linux-x86_64 chosen=(--force "$name" --accept-license LicenseRef-NVIDIA-cuDNN-SLA) ;;
-  *) name=pytorch-$release-cpu-linux-x86_64 chosen=(--flavor cpu) ;;
+  1.*)
+    name=pytorch-$release-cu117-linux-x86_64
+    chosen=(--force "$name" --accept-license LicenseRef-NVIDIA-cuDNN-SLA --accept-license LicenseRef-NVIDIA-CUDA-EULA)
+    ;;
+  *) name=pytorch-$release-cpu-linux-x86_64-stand-ins chosen=(--flavor cpu) ;;
 esac
-chosen+=(--accept-license LicenseRef-NVIDIA-CUDA-EULA)
 skip() {
   printf 'skipped: %s of torch %s cannot be fetched: %s\n' "$1" "$release" "${2##*$'\n'}"
   exit 77
@@ -53,8 +55,7 @@ python3 - "$document" "$name" <<'PYTHON'
 import json, sys
 outcome = json.load(open(sys.argv[1], encoding="utf-8"))["outcome"]
 assert outcome["state"] == "opened", outcome
-build = sys.argv[2]
-assert outcome["build"] in (build + "-index", build), outcome["build"]
+assert outcome["build"] == sys.argv[2], outcome["build"]
 own = {library["soname"]: library["origin"] for library in outcome["loaded"]}
 assert own["libtorch_cpu.so"] == "cache" and own["libc10.so"] == "cache", own
 PYTHON

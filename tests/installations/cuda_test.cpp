@@ -6,6 +6,7 @@
 #include "host/resolve/plan.hpp"
 #include "tests/installations/environments.hpp"
 #include "tests/resolve/shipped.hpp"
+#include "tests/support/stand_in.hpp"
 
 namespace enginehost::installations {
 namespace {
@@ -73,6 +74,18 @@ TEST_F(CudaOfAnEnvironment, OfNvidiasWheelsIsListedToo) {
   const auto installation = identify(folder() / "site");
   ASSERT_TRUE(installation);
   EXPECT_THAT(installation->cuda, ElementsAre(Field(&CudaLibrary::soname, "libcudart.so.12")));
+}
+
+// As in the view of a build for the processor: its files say that they are no libraries of CUDA's.
+TEST_F(CudaOfAnEnvironment, DoesNotCountStandIns) {
+  library("only/lib/libcudart.so.12", "int r(void) { return 100; }", test::stand_in_named("libcudart.so.12"));
+  library("env/lib/libcudart.so.12", "int r(void) { return 100; }", test::stand_in_named("libcudart.so.12"));
+  const auto only = identify(folder() / "only");
+  EXPECT_TRUE(!only || only->cuda.empty());
+  const auto installation = identify(folder() / "env");
+  ASSERT_TRUE(installation);
+  for (const CudaLibrary& one : installation->cuda) EXPECT_NE(one.soname, "libcudart.so.12");
+  EXPECT_EQ(installation->cuda.size(), 3u);
 }
 
 TEST_F(CudaOfAnEnvironment, CompletesBuildsThatNeedItFromTheSystem) {

@@ -1,4 +1,5 @@
 // CUDA toolkits and cuDNN: listed, and never part of a decision.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 
 #include "host/platform/parts.hpp"
@@ -75,6 +76,24 @@ TEST_F(Toolkits, AnOldRuntimeLibraryOnItsOwnIsNotedAndIgnored) {
   ASSERT_THAT(fact.value(), SizeIs(1));
   EXPECT_EQ(fact.value()[0].version, "6.5");
   EXPECT_THAT(fact.value()[0].note, HasSubstr("ignored"));
+}
+
+TEST_F(Toolkits, AStandInIsNoRuntimeAndHidesNone) {
+  machine.copy(library_folder + "libcudart.so.13", FAKE_STAND_IN);
+  EXPECT_TRUE(toolkits().is_absent());
+  EXPECT_FALSE(LibrarySearch(machine.root()).find("libcudart.so.13"));
+  machine.copy("/usr/lib/libcudart.so.13", FAKE_CUDA);
+  ASSERT_THAT(toolkits().value(), SizeIs(1));
+  EXPECT_EQ(toolkits().value()[0].version, "13");
+}
+
+// As after a build with stand-ins was opened: the loader would take the loaded file, and it is no runtime.
+TEST_F(Toolkits, ALoadedStandInIsNoRuntime) {
+  void* const loaded = dlopen(FAKE_STAND_IN, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(loaded, nullptr) << dlerror();
+  const auto found = LibrarySearch(Root()).find("libcudart.so.13");
+  EXPECT_TRUE(!found || found->real_path != FAKE_STAND_IN);
+  dlclose(loaded);
 }
 
 TEST_F(Toolkits, NoneIsAbsent) { EXPECT_TRUE(toolkits().is_absent()); }

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "tests/preflight/helpers.hpp"
+#include "tests/support/stand_in.hpp"
 
 namespace enginehost::preflight {
 namespace {
@@ -32,6 +33,11 @@ class Environment : public ::testing::Test {
     spec.machine.library_path = {folder};
     spec.machine.library_path_text = folder;
     return spec;
+  }
+  static std::string stand_in_options(const std::string& soname) {
+    std::string options;
+    for (const std::string& one : test::stand_in_named(soname)) options += faults::quoted(one) + " ";
+    return options;
   }
   faults::Workshop workshop_;
 };
@@ -160,6 +166,60 @@ TEST_F(Environment, L17ASymbolThatTheLoadedLibraryLacksIsAFailure) {
   EXPECT_EQ(report.diagnoses.front().value("symbol"), "only_in_ours");
   EXPECT_EQ(report.diagnoses.front().value("path"), held.native());
   EXPECT_EQ(report.diagnoses.front().value("wanted"), ours.native());
+}
+
+// A stand-in of another build serves every later need of its name, also that of a build that takes the
+// library from the system. Nothing says so to that build's own closure.
+TEST_F(Environment, L17AStandInThatTheProcessHoldsIsNamedForASystemLibrary) {
+  const std::string soname = "libaccelerate.so.13";
+  const auto held =
+      workshop_.library("held/" + soname, "int count(void){return 0;}", stand_in_options(soname));
+  const auto real = workshop_.library(
+      "system/" + soname, "int count(void){return 1;}int more(void){return 2;}", "-Wl,-soname," + soname);
+  const auto between = workshop_.library("system/libbetween.so", "int more(void);int b(void){return more();}",
+                                         "-Wl,-soname,libbetween.so " + faults::quoted(real));
+  for (const auto& [needer, flags] : {std::pair{std::string("libengine_x.so"), faults::quoted(real)},
+                                      {std::string("libbetween.so"), faults::quoted(between)}}) {
+    const auto plugin = workshop_.plugin("view/libengine_x.so", "-Wl,--no-as-needed " + flags);
+    Spec spec = with_path(build(workshop_, plugin), workshop_.path("system").native());
+    spec.view = workshop_.path("view");
+    EXPECT_EQ(find(check(spec).warnings, "EH-L17"), nullptr) << "nothing is loaded";
+    spec.machine.loaded = {{soname, held}};
+    const Report report = check(spec);
+    const Diagnosis* warning = find(report.warnings, "EH-L17");
+    ASSERT_NE(warning, nullptr) << needer;
+    EXPECT_EQ(warning->value("path"), held.native());
+    EXPECT_EQ(warning->value("wanted"), real.native());
+    EXPECT_THAT(warning->value("needed_by"), ::testing::EndsWith(needer));
+    // A library of that name that is none is the loader's business.
+    spec.machine.loaded = {{soname, real}};
+    EXPECT_EQ(find(check(spec).warnings, "EH-L17"), nullptr);
+  }
+}
+
+TEST_F(Environment, AStandInIsNoProviderOfAMissingLibrary) {
+  const std::string soname = "libaccelerate.so.13";
+  const auto real = workshop_.library("gone/" + soname, "int a(void){return 1;}", "-Wl,-soname," + soname);
+  const auto engine =
+      workshop_.library("e/libengine.so", "int a(void);int e(void){return a();}", faults::quoted(real));
+  std::filesystem::remove(real);
+  // Beside the file; under another name, as where a link is lost; and of another major version.
+  workshop_.library("e/" + soname, "int a(void){return 0;}", stand_in_options(soname));
+  workshop_.library("e/" + soname + ".0.1", "int a(void){return 0;}", stand_in_options(soname));
+  workshop_.library("e/libaccelerate.so.12", "int a(void){return 0;}",
+                    stand_in_options("libaccelerate.so.12"));
+  const Report report = check(alone(engine));
+  EXPECT_EQ(report.verdict, Verdict::fails);
+  ASSERT_FALSE(report.diagnoses.empty());
+  const Diagnosis& missing = report.diagnoses.front();
+  EXPECT_THAT(missing.code, ::testing::AnyOf("EH-L01", "EH-L02"));
+  for (const char* key : {"present_at", "elsewhere", "unlinked", "other_release"})
+    EXPECT_EQ(missing.value(key), "") << key;
+  // A library of the same names is one.
+  workshop_.library("e/" + soname, "int a(void){return 0;}", "-Wl,-soname," + soname);
+  const Report found = check(alone(engine));
+  EXPECT_EQ(found.diagnoses.at(0).code, "EH-L03");
+  EXPECT_EQ(found.diagnoses.at(0).value("present_at"), workshop_.path("e/" + soname).native());
 }
 
 // As with two releases of TensorFlow: the plugin opens libtensorflow.so by its path, which needs another

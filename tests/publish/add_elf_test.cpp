@@ -1,6 +1,7 @@
 // Facts that are read from Linux libraries, compiled while the test runs, and from wheels.
 #include "host/acquire/acquire.hpp"
 #include "tests/publish/fixture.hpp"
+#include "tests/support/stand_in.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -175,6 +176,24 @@ TEST_F(PublisherTest, LintComparesProcessorAndToolkitWithTheFiles) {
   edit("\"toolkit\": \"11.8\"", "\"toolkit\": \"11.7\"");
   EXPECT_THAT(problems(), AllOf(HasSubstr("requires.cpu: its files need x86-64-v3, it says x86-64-v2"),
                                 HasSubstr("requires.cuda: its files need the toolkit 11.8, it says 11.7")));
+}
+
+TEST_F(PublisherTest, StandInsAreReadFromTheFilesAndCheckedByLint) {
+  library("toy/stand-ins/libaccelerate.so.13", "int count(void) { return 0; }",
+          test::stand_in_named("libaccelerate.so.13"));
+  const auto added = publish::add(workspace(), request());
+  ASSERT_TRUE(added) << added.error().value("problem");
+  const auto document = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
+  const Json& components = (*document)["components"];
+  const Json& names = components["toy-1.0.0-cpu-" + platform()]["stands_in_for"];
+  EXPECT_EQ(names.dump(), R"(["libaccelerate.so.13"])");
+  EXPECT_EQ(components["toy-plugin-1.0.0-cpu-" + platform()].find("stands_in_for"), nullptr);
+  EXPECT_THAT(problems(), IsEmpty());
+  const std::string toy_file = toy_library().filename().native();
+  edit("\"libaccelerate.so.13\"\n", "\"" + toy_file + "\"\n");
+  EXPECT_THAT(problems(),
+              AllOf(HasSubstr("libaccelerate.so.13 is a stand-in, and the component does not name it"),
+                    HasSubstr(toy_file + " is no stand-in of its files")));
 }
 
 TEST_F(PublisherTest, LintChecksTheFilesOfABuildWithoutPluginToo) {

@@ -44,15 +44,16 @@ Json compiled(const Json& component) {
       Json::object().set("sha256", std::string(64, '0')).set("size", 400'000).set("archive", "tar.gz");
   artifact.set("sources", Json::array().push(std::move(source)));
   Json result = Json::object().set("license", component["license"]);
+  if (const Json* names = component.find("stands_in_for")) result.set("stands_in_for", *names);
   return result.set("artifacts", Json::array().push(std::move(artifact)));
 }
 
-// Returns the template with a digest for each plugin. A build that no adapter opens anywhere keeps its
-// reason.
+// Returns the template with a digest for each plugin and each stand-in. A build that no adapter opens
+// anywhere keeps its reason.
 Json with_plugins(const Json& manifest) {
   Json components = Json::object(), builds = Json::array(), result = Json::object();
   for (const auto& [name, component] : manifest["components"].as_object())
-    components.set(name, component.find("plugin_of") != nullptr ? compiled(component) : component);
+    components.set(name, component.find("artifacts") == nullptr ? compiled(component) : component);
   for (const Json& build : manifest["builds"].as_array()) {
     Json copy = Json::object();
     for (const auto& [name, value] : build.as_object())

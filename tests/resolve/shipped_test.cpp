@@ -257,10 +257,44 @@ TEST(ShippedDecisions, NoDriverIsNeededForABuildWithoutCodeForTheCard) {
 TEST(ShippedDecisions, OlderSystemsRunTheBuildsForTheProcessor) {
   for (const char* name : {"linux-ubuntu2004-driver470-gtx1080ti", "linux-rhel8-no-gpu"}) {
     const platform::Platform machine = machine_called(name);
-    EXPECT_EQ(first(plan_of(machine, "pytorch", "cpu")), "pytorch-2.15.0-cpu-linux-x86_64-index") << name;
+    const char* const of = machine.cuda.driver.is_known() ? "index" : "stand-ins";
+    EXPECT_EQ(first(plan_of(machine, "pytorch", "cpu")), std::string("pytorch-2.15.0-cpu-linux-x86_64-") + of)
+        << name;
     EXPECT_EQ(first(plan_of(machine, "onnxruntime", "cpu")), "onnxruntime-1.27.0-cpu-linux-x86_64") << name;
     EXPECT_EQ(first(plan_of(machine, "tensorflow", "cpu")), "tensorflow-2.21.0-cpu-linux-x86_64") << name;
   }
+}
+
+// On every recorded machine: both builds of a version are ranked, one after the other, by the driver alone.
+// The installed one is taken where nothing can be fetched.
+TEST(ShippedDecisions, StandInsAreForMachinesWithoutNvidiasDriver) {
+  int with_driver = 0, without = 0;
+  for (const std::string& name : recorded_machines()) {
+    const platform::Platform machine = machine_called(name);
+    if (machine.os.value() != "linux" || machine.arch.value() != "x86_64") continue;
+    const bool driver = machine.cuda.driver.is_known() || machine.cuda.driver_cuda.is_known();
+    const Plan plan = plan_of(machine, "pytorch", "cpu");
+    for (const std::string version : {"2.15.0", "2.11.0", "2.0.1"}) {
+      const std::string base = "pytorch-" + version + "-cpu-linux-x86_64-";
+      int stand_ins = 0, itself = 0;
+      for (const Candidate& candidate : plan.candidates) {
+        if (candidate.build->id == base + "stand-ins") stand_ins = candidate.rank;
+        if (candidate.build->id == base + "index") itself = candidate.rank;
+      }
+      EXPECT_EQ(stand_ins == 0, itself == 0) << name << " " << version << ": the same requirements";
+      if (stand_ins == 0) continue;
+      EXPECT_EQ(driver ? stand_ins - itself : itself - stand_ins, 1) << name << " " << version;
+      ++(driver ? with_driver : without);
+      Request request;
+      request.engine = "pytorch";
+      request.version = version;
+      request.offline = true;
+      request.installed = {base + "stand-ins"};
+      EXPECT_EQ(first(decide(machine, shipped(), {}, request, 0)), base + "stand-ins") << name;
+    }
+  }
+  EXPECT_GT(with_driver, 0);
+  EXPECT_GT(without, 0);
 }
 
 // Its libstdc++ has GLIBCXX 3.4.19, as the payload asks for, but an adapter needs a newer one.

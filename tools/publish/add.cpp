@@ -184,6 +184,8 @@ Json component_of(const Part& part, const AddRequest& request, bool alone) {
                        .set("version", request.version)
                        .set("license", request.license)
                        .set("artifacts", Json::array().push(std::move(artifact)));
+  if (const auto names = stand_ins_of(part.facts); !names.empty())
+    component.set("stands_in_for", Json::strings(names));
   if (alone)
     for (const LibraryFacts& library : part.facts.libraries)
       if (library.plugin)

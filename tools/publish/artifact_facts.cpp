@@ -108,6 +108,7 @@ Result<LibraryFacts> facts_of(const fs::path& file, std::string path, const bina
     (entry.kind == "ptx" ? facts.ptx : facts.sass).push_back(entry.arch);
   facts.gpu_code_incomplete = !code.note.empty();
   const auto header = binary::read_plugin_header(file);
+  facts.stand_in = info.stand_in;
   facts.plugin = header && header->state == binary::PluginHeader::State::found;
   if (facts.plugin) facts.plugin_texts = binary::read_plugin_texts(file);
   if (facts.plugin && info.kind == binary::Kind::elf) {
@@ -189,6 +190,7 @@ Json to_json(const ArtifactFacts& facts) {
     if (one.plugin_texts)
       library.set("engine", one.plugin_texts->engine)
           .set("capabilities", Json::strings(one.plugin_texts->capabilities));
+    if (one.stand_in) library.set("stand_in", true);
     if (one.gpu_code_incomplete) library.set("gpu_code_incomplete", true);
     if (one.rpath) library.set("rpath", Json::strings(*one.rpath));
     if (one.runpath) library.set("runpath", Json::strings(*one.runpath));
@@ -241,6 +243,7 @@ ArtifactFacts facts_from_json(const Json& document) {
     library.plugin = one["plugin"].as_bool();
     if (one["engine"].is_string())
       library.plugin_texts = {one["engine"].as_string(), texts_of(one["capabilities"])};
+    library.stand_in = one["stand_in"].as_bool();
     for (const auto& [name, folder] : one["found_by_own_path"].as_object())
       library.found_by_own_path.emplace_back(name, folder.as_string());
     facts.libraries.push_back(std::move(library));

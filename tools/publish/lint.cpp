@@ -104,6 +104,7 @@ class LintRun {
       if (component->artifacts.empty())
         error("components." + component->id, "it has no artifact", "add it: engine-manifest add");
       else if (auto facts = facts_of(*component)) {
+        stand_ins(*component, *facts);
         all_parts.push_back(*facts);
         parts.push_back(without_optional(std::move(*facts), *component, build));
       } else
@@ -381,6 +382,20 @@ class LintRun {
           });
       if (!present) error(place + ".lazy", name + " is in none of the search folders", "correct \"search\"");
     }
+  }
+
+  // The mark in the files and the member of the manifest say the same.
+  void stand_ins(const Component& component, const ArtifactFacts& facts) {
+    const std::set<std::string> named(component.stands_in_for.begin(), component.stands_in_for.end());
+    const std::vector<std::string> marked = stand_ins_of(facts);
+    const std::string place = "components." + component.id + ".stands_in_for";
+    for (const std::string& name : marked)
+      if (!named.contains(name))
+        error(place, name + " is a stand-in, and the component does not name it", "add \"" + name + "\"");
+    for (const std::string& name : named)
+      if (std::ranges::find(marked, name) == marked.end())
+        error(place, name + " is no stand-in of its files: it lacks EngineHost's note",
+              "remove \"" + name + "\"");
   }
 
   void requirements(const Build& build, const std::vector<ArtifactFacts>& parts, const std::string& place) {

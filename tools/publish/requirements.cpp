@@ -216,6 +216,13 @@ Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string&
   return requirements;
 }
 
+std::vector<std::string> stand_ins_of(const ArtifactFacts& facts) {
+  std::vector<std::string> names;
+  for (const LibraryFacts& library : facts.libraries)
+    if (library.stand_in) names.push_back(library.path.substr(library.path.rfind('/') + 1));
+  return names;
+}
+
 std::optional<Json> adapter_of(const LibraryFacts& plugin) {
   if (plugin.kind != "elf") return std::nullopt;
   std::vector<std::string> needs;

@@ -31,6 +31,9 @@ bool is_of_system(const std::string& kind, const std::string& needed, const std:
 // check before loading follows that path.
 Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string& flavor);
 
+// Returns the file names of its libraries that have EngineHost's note "stand-in": the member "stands_in_for".
+std::vector<std::string> stand_ins_of(const ArtifactFacts& facts);
+
 // Returns the member "adapter" for the component that holds this plugin: the runtime libraries that it names
 // itself, and their C++ ABI. Nothing for a plugin that opens its runtime by name, and on systems whose
 // installations are not recognized.

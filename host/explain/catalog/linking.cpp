@@ -231,19 +231,25 @@ constexpr Entry entries[] = {
                 "uses it for every later need.",
      .before = "the closure's SONAMEs against those in the process",
      .after = "where each library was really loaded from",
-     .causes = {"{library} is already loaded from {path}, left by {left_by}, which failed to load; the build "
-                "needs {wanted}",
-                "{library} is already loaded from {path} for {held_by}, and {needed_by...} would get it "
-                "instead of {wanted}",
-                "{library} is already loaded from {path}, and it lacks {symbol...}, which {required_by|name} "
-                "needs from {wanted}",
-                "{library} is already loaded from {path}; the build needs {wanted}",
-                "the process has already loaded another file with that library's name"},
+     .causes =
+         {"{library} is already loaded from {path}, left by {left_by}, which failed to load; the build "
+          "needs {wanted}",
+          "{library} is already loaded from {path} for {held_by}; {stand_in_of} has a stand-in for it, and "
+          "a process has one file of a name",
+          "{library} is already loaded from {path}; {stand_in_of} has a stand-in for it, and a process has "
+          "one file of a name",
+          "{library} is already loaded from {path} for {held_by}, and {needed_by...} would get it "
+          "instead of {wanted}",
+          "{library} is already loaded from {path}, and it lacks {symbol...}, which {required_by|name} "
+          "needs from {wanted}",
+          "{library} is already loaded from {path}; the build needs {wanted}",
+          "the process has already loaded another file with that library's name"},
      .remedies = {"restart the program: the next open will choose {next_open}",
                   "restart the program{?left_by}{!next_open}",
                   "open this engine in a process of its own{?held_by}",
+                  "{?stand_in_of}{!held_by}open this engine in a process of its own, without {library}",
                   "open this engine before the other library is loaded, or in a process of its "
-                  "own{!left_by}{!held_by}"},
+                  "own{!left_by}{!held_by}{!stand_in_of}"},
      // Concerns this process only, so nothing is recorded about the build.
      .category = Category::request},
     {.name = {"EH-L18", "no link namespace left"},

@@ -36,6 +36,12 @@ bool suits_this_process(const std::string& file) {
          std::memcmp(own->data() + machine_at, other->data() + machine_at, 2) == 0;
 }
 
+// A stand-in offers a library's functions and does nothing, so it is not that library (binary::BinaryInfo).
+bool is_stand_in(const std::filesystem::path& file) {
+  const auto info = binary::read_binary(file);
+  return info && info->stand_in;
+}
+
 // A library that is opened by name has no needer with a RUNPATH. Only the program's own path and the variable
 // come before the cache.
 std::vector<linker::SearchPlace> places_before_cache(const linker::Machine& machine) {
@@ -102,7 +108,10 @@ std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname,
   const auto take = [&](const std::string& path, const std::string& source) -> std::optional<FoundLibrary> {
     if (is_over) return std::nullopt;
     const auto real = root_.resolve(path);
-    if (real && suits_this_process(root_.on_disk(*real).native())) return FoundLibrary{path, *real, source};
+    if (real && suits_this_process(root_.on_disk(*real).native())) {
+      if (is_stand_in(root_.on_disk(*real))) return std::nullopt;
+      return FoundLibrary{path, *real, source};
+    }
     if (auto reason = why_unusable(path)) {
       is_over = reason->ends_search;
       reason->source = source;
@@ -118,7 +127,7 @@ std::optional<FoundLibrary> LibrarySearch::find(const std::string& soname,
 
   for (const linker::LoadedLibrary& library : machine.loaded)
     if (library.soname == soname)
-      if (const auto real = root_.resolve(library.path.native()))
+      if (const auto real = root_.resolve(library.path.native()); real && !is_stand_in(root_.on_disk(*real)))
         return FoundLibrary{library.path.native(), *real, "loaded in this process"};
   if (auto found = look_in(order_->before_cache)) return found;
   if (const auto path =
