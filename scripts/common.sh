@@ -13,10 +13,10 @@ cached() {
   [ ! -f build/CMakeCache.txt ] || sed -n "s/^$1:[A-Z]*=//p" build/CMakeCache.txt
 }
 
-# option_with NAME VALUE...: the option -DNAME=LIST for CMake, with the values that the build folder has for it and these.
+# option_with NAME VALUE...: the option -DNAME=LIST for CMake, with these values and those that the build folder has for it.
 option_with() {
   local name=$1 values
-  values=$({ cached "$name" | tr ';' '\n'; printf '%s\n' "${@:2}"; } | awk 'NF && !seen[$0]++' | paste -sd ';')
+  values=$({ printf '%s\n' "${@:2}"; cached "$name" | tr ';' '\n'; } | awk 'NF && !seen[$0]++' | paste -sd ';')
   printf -- '-D%s=%s\n' "$name" "$values"
 }
 

@@ -53,13 +53,15 @@ read_arguments() {
 
 # The processor seconds were measured with an empty compiler cache on a machine of two cores.
 announce() {
-  local seconds=300 what="builds EngineHost, and lets the reference engine, ONNX Runtime and PyTorch answer a model"
+  local seconds=300 compilers
+  compilers=$(jobs_that_fit)
   if $wants_all; then seconds=600; fi
-  say "This command installs missing packages, $what."
+  say "This command installs missing packages, builds EngineHost, and lets the"
+  say "reference engine, ONNX Runtime and PyTorch answer a model."
   if [ -f build/CMakeCache.txt ]; then
-    say "It goes on from what is in build: seconds if all is there, else at most $(minutes $seconds) with $(jobs_that_fit) compilers at once."
+    say "It goes on from what is there: seconds, or at most $(minutes $seconds) with $compilers compilers at once."
   else
-    say "It takes about $(minutes $seconds) with $(jobs_that_fit) compilers at once, and fetches about 160 MiB."
+    say "It takes about $(minutes $seconds) with $compilers compilers at once, and fetches about 160 MiB."
   fi
 }
 
@@ -313,10 +315,11 @@ listed() { printf '%s, ' "$@" | sed 's/, $//'; }
 
 # At most eight lines.
 close() {
-  local one
+  local one example_of="reference build/example/two-layers.model"
+  if [[ "${answered[*]}" == *onnxruntime* ]]; then example_of="onnxruntime build/example/file-type.onnx"; fi
   heading "Ready"
   $changed || say "Nothing had to be installed, fetched or built."
-  say "answered a model: $(listed "${answered[@]}")"
+  say "opened and answered a model: $(listed "${answered[@]}")"
   if [ ${#unreachable[@]} -gt 0 ]; then
     say "waits: $(listed "${unreachable[@]}"), for the package index: scripts/setup.sh$(! $wants_all || echo " --all")"
   fi
@@ -326,7 +329,7 @@ close() {
     say "  engine-cache push, export and fulfil, engine-info --bench: scripts/setup.sh --all"
   fi
   say "next: export PATH=\"$root/build/bin:\$PATH\""
-  say "  engine-info; engine-run onnxruntime build/example/file-type.onnx"
+  say "  engine-info; engine-run $example_of"
 }
 
 # The last line, whatever command failed.

@@ -8,7 +8,7 @@
 namespace enginehost {
 namespace {
 
-HANDLE handle_of(int file) { return reinterpret_cast<HANDLE>(::_get_osfhandle(file)); }
+HANDLE open_handle(int file) { return reinterpret_cast<HANDLE>(::_get_osfhandle(file)); }
 
 }  // namespace
 
@@ -50,7 +50,7 @@ void begin_writing_out(int, std::uint64_t, std::uint64_t) {}
 // Fails except on NTFS and ReFS; gaps are then filled with zeros.
 void allow_holes(int file) {
   DWORD none = 0;
-  ::DeviceIoControl(handle_of(file), FSCTL_SET_SPARSE, nullptr, 0, nullptr, 0, &none, nullptr);
+  ::DeviceIoControl(open_handle(file), FSCTL_SET_SPARSE, nullptr, 0, nullptr, 0, &none, nullptr);
 }
 
 }  // namespace enginehost

@@ -8,9 +8,9 @@ namespace enginehost::binary {
 namespace {
 
 constexpr std::uint64_t elf_table_limit = 512u << 20;
-constexpr std::uint64_t entry_size = 24;  // Elf64_Rela: offset, info (symbol and type), addend
+constexpr std::uint64_t relocation_size = 24;  // Elf64_Rela: offset, info (symbol and type), addend
 // Millions of relocations are read in pieces that fit the processor's cache.
-constexpr std::uint64_t piece = 10'000 * entry_size;
+constexpr std::uint64_t piece = 10'000 * relocation_size;
 
 // Returns the highest index of a version definition or need: the length of glibc's table (elf/dl-version.c).
 std::uint64_t highest_version(const ElfFile& elf) {
@@ -66,7 +66,7 @@ class Bindings {
   }
 
   const char* relocations(const std::vector<std::uint8_t>& entries) {
-    for (std::size_t i = 0; i + entry_size <= entries.size(); i += entry_size) {
+    for (std::size_t i = 0; i + relocation_size <= entries.size(); i += relocation_size) {
       const auto place = number_at<std::uint64_t>(&entries[i], false),
                  info = number_at<std::uint64_t>(&entries[i + 8], false);
       if ((info & 0xffffffff) == 0) continue;  // R_X86_64_NONE, R_AARCH64_NONE
@@ -132,7 +132,7 @@ bool has_relocation(const ElfFile& elf, std::uint32_t type, const Asked& asked) 
   for (std::uint64_t done = 0; done < size; done += piece) {
     const auto entries = elf.file->bulk(*at + done, std::min(piece, size - done), piece);
     if (!entries) return false;
-    for (std::size_t i = 0; i + entry_size <= entries->size(); i += entry_size)
+    for (std::size_t i = 0; i + relocation_size <= entries->size(); i += relocation_size)
       if (number_at<std::uint32_t>(&(*entries)[i + 8], false) == type &&
           asked(number_at<std::uint32_t>(&(*entries)[i + 12], false)))
         return true;

@@ -136,9 +136,10 @@ class Setup(unittest.TestCase):
         self.assertNotIn("Nothing", said)
 
     def test_it_says_first_what_it_does_and_how_long_that_takes(self):
-        first = self.run_it().splitlines()[:2]
-        self.assertIn("PyTorch", first[0])
-        self.assertRegex(first[1], r"about (a minute|\d+ minutes)")
+        first = self.run_it().partition("\n\n== ")[0]
+        self.assertIn("ONNX Runtime and PyTorch answer a model", first)
+        self.assertRegex(first, r"about (a minute|\d+ minutes)")
+        self.assertLessEqual(max(map(len, first.splitlines())), 80)
 
     def test_a_second_run_says_that_nothing_had_to_be_done(self):
         self.run_it()
@@ -170,6 +171,7 @@ class Setup(unittest.TestCase):
         said = self.closing(whole)
         self.assertIn("answered a model: reference 0.1.0\n", said)
         self.assertIn("waits: onnxruntime, pytorch, for the package index: scripts/setup.sh\n", said)
+        self.assertIn("engine-run reference build/example/two-layers.model", said)
         self.assertNotIn("headers", self.calls())
 
     def test_without_a_network_engines_that_are_here_answer_again(self):
