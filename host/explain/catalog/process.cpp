@@ -76,8 +76,9 @@ constexpr Entry entries[] = {
     {.name = {"EH-P10", "canceled"},
      .meaning = "The operation was stopped on request, or its time was over.",
      .after = "the request to stop",
-     .causes = {"canceled: {reason}", "the operation was canceled"},
-     .remedies = {"start again"},
+     .causes = {"stopped; {kept} of {total} are kept", "stopped; {kept} are kept", "canceled: {reason}",
+                "the operation was canceled"},
+     .remedies = {"{?kept}start again: the download continues where it stopped", "{!kept}start again"},
      .exit_status = S::interrupted},
     {.name = {"EH-P20", "enginehost-probe could not be started"},
      .meaning = "EngineHost tests builds and queries drivers in a small program of its own, "
