@@ -137,12 +137,14 @@ bool ask_for_license(open::OpenContext& context, const acquire::Question& questi
   }
 }
 
-// Names the kept text, which can be read without a network, as that of a bundle.
-Diagnosis consent_missing(const open::OpenContext& context, const acquire::Question& question,
+// Names the kept text, which can be read without a network, as that of a bundle, whose builds no catalog has.
+Diagnosis consent_missing(open::OpenContext& context, const acquire::Question& question,
                           const acquire::LicenseQuestion& license) {
   Diagnosis diagnosis = consent::consent_missing(question, license);
-  if (consent::kept_text(context.store(), license.license.sha256))
-    diagnosis.with("license_text", path_text(consent::text_file(context.store(), license.license.sha256)));
+  if (!consent::kept_text(context.store(), license.license.sha256)) return diagnosis;
+  diagnosis.with("license_text", path_text(consent::text_file(context.store(), license.license.sha256)));
+  if (build_of(context, question.build) != nullptr)
+    diagnosis.with("shown_by", "engine-cache licenses show " + shell_word(license.license.id));
   return diagnosis;
 }
 

@@ -342,7 +342,7 @@ int installed_by_others(const InfoFlags& flags, open::OpenContext& context) {
   if (flags.common.json)
     print(to_json(seen));
   else
-    say_text(describe(seen));
+    say_wrapped(describe(seen));
   return 0;
 }
 

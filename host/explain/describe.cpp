@@ -32,7 +32,7 @@ bool is_left_out(std::string_view key) {
                    "command_instead", "nul", "skipped", "installed_from", "no_gpu", "windows", "first_code",
                    "of_other_versions", "of_other_flavors", "demanded_by", "for_other_devices",
                    "device_set_by", "to_be_named", "resource", "group_refusals", "tls_peer", "pod",
-                   "own_libraries", "compat", "init", "count", "request");
+                   "own_libraries", "compat", "init", "count", "request", "shown_by");
 }
 
 struct Row {

@@ -31,7 +31,8 @@ constexpr Entry entries[] = {
           "the license {license} of {component} must be accepted", "the license {license} must be accepted",
           "the download of {bytes} was declined", "consent was not given"},
      .remedies =
-         {"{!asked}read {license_text} and accept it: --accept-license {license|word}",
+         {"{!asked}read its text ({shown_by}) and accept it: --accept-license {license|word}",
+          "{!asked}{!shown_by}read {license_text} and accept it: --accept-license {license|word}",
           "{!asked}{!license_text}read {url} and accept it: --accept-license {license|word}",
           "{!asked}{!license_text}{!url}accept it: --accept-license {license|word}",
           "{?asked}{?license_text}read {license_text} and accept it: {license} in request.accepted_licenses, "
