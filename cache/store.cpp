@@ -293,6 +293,20 @@ Result<bool> Store::repair_layout() const {
   return true;
 }
 
+Result<void> Store::check_writable() const {
+  TRY(check_place());
+  TRY(check_format(root_));
+  for (const char* folder : top_folders) {
+    fs::path there = root_ / folder;
+    std::error_code error;
+    while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
+    // prepare() moves aside what is no folder.
+    if (fs::is_directory(there, error) && !calls::may_access(there, W_OK | X_OK))
+      return fail(disk_failure(errno, root_ / folder, root_));
+  }
+  return {};
+}
+
 Result<void> Store::prepare() const {
   TRY(check_place());
   TRY(check_format(root_));

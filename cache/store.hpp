@@ -163,6 +163,10 @@ class Store {
   // folder of the writable layer cannot be read or is no folder. A layer that does not exist yet is in order.
   Result<void> check_readable() const;
 
+  // Checks whether prepare() would be allowed to write, without writing. Another program may change that, and
+  // a disk may be full. Errors: as prepare(), except EH-F15.
+  Result<void> check_writable() const;
+
   // Returns an EH-F23 ("folder", "in_the_way", "problem") for each of the writable layer's own folders whose
   // place is taken: by a file, a pipe, a link to no folder. The file `unrecorded` is checked too. prepare()
   // moves them aside (NAME.aside-… in the layer) and never removes them.

@@ -271,6 +271,7 @@ Result<Question> question_for(const manifest::Build& build, const cache::Store& 
     if (!size) size = asked_size(*artifact, build, options, cancel);
     question.download += size.value_or(0);
     question.download_known = question.download_known && size.has_value();
+    question.components.push_back(component->id);
     question.sources.push_back(artifact->sources.front().text());
     question.origins.push_back(origin_of(artifact->sources.front()));
     if (component->license.empty()) continue;
@@ -293,7 +294,7 @@ Result<Question> question_for(const manifest::Build& build, const cache::Store& 
 Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store,
                          const AcquireOptions& options, const transfer::ProgressCallback& progress,
                          const std::optional<CancelToken>& cancel) {
-  const Clock::time_point began = Clock::now();
+  Clock::time_point began = Clock::now();
   Acquired acquired;
   for (int attempt = 0;; ++attempt) {
     auto found = find_current(build, store);
@@ -328,16 +329,22 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
       acquired.repaired = true;
       acquired.warnings.push_back(*damage);
     }
-    ComponentWork work{build, store, options, progress, cancel, acquired, {}, 0, nullptr};
+    ComponentWork work{build, store, options, progress, cancel, acquired, {}, 0, 0, nullptr};
     if (options.consent) {
       TRY_ASSIGN(const Question question, question_for(build, store, options, cancel));
       if (question.download_known) work.total = question.download;
+      const Clock::time_point asked = Clock::now();
       if (!question.sources.empty()) TRY(options.consent(question));
+      began += Clock::now() - asked;  // a person reads
     } else {
       work.total = size_in_manifest(build, store);
     }
     if (auto installed = install(work); !installed) {
       Diagnosis& failure = installed.error();
+      if (failure.code == "EH-P10" && work.arrived != 0) {
+        failure.with("kept", format_bytes(work.arrived));
+        if (work.total) failure.with("total", format_bytes(*work.total));
+      }
       // Only a tree is missing; the build's libraries are as they were installed.
       if (found && *found && !options.refetch && failure.code.starts_with("EH-N")) {
         acquired.warnings.push_back(std::move(failure));

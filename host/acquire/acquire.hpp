@@ -31,8 +31,9 @@ struct Question {
   std::uint64_t download = 0;  // bytes, of the parts whose size is known
   bool download_known = true;  // false: neither the manifest nor the server gives some size
   std::vector<LicenseQuestion> licenses;
-  std::vector<std::string> sources;  // the first source of each part, for display
-  std::vector<std::string> origins;  // the kind of each source, for a sentence: "the package index"
+  std::vector<std::string> components;  // the ids of the missing parts
+  std::vector<std::string> sources;     // the first source of each part, for display
+  std::vector<std::string> origins;     // the kind of each source, for a sentence: "the package index"
 };
 
 struct AcquireOptions {
@@ -78,7 +79,8 @@ Result<Question> question_for(const manifest::Build& build, const cache::Store& 
 // Blocks. Thread safety: any thread and any number of processes; one of them downloads, the others wait.
 // Errors: if all sources fail, the diagnosis has the code of the class that decides the exit status (wrong
 // bytes only if every source that answered sent wrong bytes), and one "source_tried" per source with its own
-// code. EH-N15 ("component"): no artifact has a digest, or none a source.
+// code. EH-P10 with "kept" and "total" of the download if some of it arrived: the next call continues. EH-N15
+// ("component"): no artifact has a digest, or none a source.
 Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store,
                          const AcquireOptions& options, const transfer::ProgressCallback& progress = {},
                          const std::optional<CancelToken>& cancel = {});

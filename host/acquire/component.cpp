@@ -89,6 +89,7 @@ class ArtifactInstaller {
 
   void report(Phase phase, std::uint64_t done, double rate, const std::string& source) {
     const std::uint64_t all = work_.before + done;
+    work_.arrived = std::max(work_.arrived, all);
     stage_->report_progress(all, work_.total.value_or(0));
     if (work_.stage != nullptr) work_.stage->report_progress(all, work_.total.value_or(0));
     if (work_.progress) work_.progress({phase, all, work_.total, rate, source});

@@ -21,6 +21,7 @@ struct ComponentWork {
   Acquired& acquired;
   std::optional<std::uint64_t> total;  // bytes of all downloads, if known
   std::uint64_t before = 0;            // bytes of the finished components
+  std::uint64_t arrived = 0;           // bytes of all components that are here and stay
   cache::Stage* stage = nullptr;       // of the build; processes that wait for it see its progress
 };
 

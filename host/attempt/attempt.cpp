@@ -157,13 +157,19 @@ class Attempt {
   }
 
   Result<cache::Installed> install(const manifest::Build& build) {
-    const Stopwatch watch(log_, "acquire");
+    Stopwatch watch(log_, "acquire");
     acquire::AcquireOptions acquiring;
     acquiring.transfer = context_.transfer_options();
     acquiring.download_limit = context_.settings().downloads.max_artifact_bytes;
     acquiring.unpacked_limit = context_.settings().downloads.max_unpacked_bytes;
     acquiring.hash_bytes = settings::bytes_to_hash(context_.settings());
-    acquiring.consent = options_.consent;
+    if (options_.consent)
+      acquiring.consent = [&](const acquire::Question& question) {
+        const auto asked = std::chrono::steady_clock::now();
+        auto answered = options_.consent(question);
+        watch.leave_out(std::chrono::steady_clock::now() - asked);
+        return answered;
+      };
     TRY_ASSIGN(acquire::Acquired acquired, install_noted(context_, build, acquiring, options_.progress));
     log_.downloaded += acquired.downloaded;
     log_.download_seconds += acquired.seconds;

@@ -4,6 +4,11 @@
 
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/acquire/description.hpp"
+#include "host/consent/consent.hpp"
+#include "host/oci/pull.hpp"
+#include "host/settings/policy.hpp"
+#include "host/transfer/package_index.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -23,27 +28,54 @@ Json fetch_failed(const manifest::Build& build, const Diagnosis& failure) {
 }
 
 // The manifest's own size does not limit what the administrator allows.
-Result<void> check_size(const OpenContext& context, const manifest::Build& build) {
-  const settings::Settings& settings = context.settings();
+Result<void> check_size(const settings::Settings& settings, const manifest::Component& component) {
   const std::string key = "downloads.max_artifact_bytes";
-  if (!settings.policy.locks(key)) return {};
-  if (const auto installed = context.store().find(build.id); installed && *installed) return {};
+  if (!settings.policy.locks(key) || component.artifacts.empty()) return {};
   const std::uint64_t most = settings.downloads.max_artifact_bytes;
-  for (const manifest::Component* component : build.all_components()) {
-    const auto fits = [&](const manifest::Artifact& artifact) { return artifact.size.value_or(0) <= most; };
-    if (component->artifacts.empty() ||
-        std::any_of(component->artifacts.begin(), component->artifacts.end(), fits))
-      continue;
-    return fail(diagnose("EH-P01")
-                    .with("file", settings.policy.file)
-                    .with("key", "policy." + key)
-                    .with("policy", "policy." + key + " = " + std::to_string(most))
-                    .with("what", component->id + " of " +
-                                      std::to_string(component->artifacts.front().size.value_or(0)) +
-                                      " bytes")
-                    .with("build", build.id));
+  if (std::ranges::any_of(component.artifacts, [&](const manifest::Artifact& artifact) {
+        return artifact.size.value_or(0) <= most;
+      }))
+    return {};
+  return fail(settings::refusal(
+      settings.policy, key, std::to_string(most),
+      component.id + " of " + std::to_string(component.artifacts.front().size.value_or(0)) + " bytes"));
+}
+
+// Returns whether policy lets the host of a source be asked. Without a URL nothing is known of the host,
+// unless no host may be asked.
+Result<void> check_source(const OpenContext& context, const manifest::Source& source,
+                          const manifest::Build& build) {
+  using Kind = manifest::Source::Kind;
+  const settings::Policy& policy = context.settings().policy;
+  std::vector<std::string> urls;
+  if (source.kind == Kind::package_index) {
+    urls = transfer::known_indexes(context.transfer_options());
+    if (urls.empty() && policy.allowed_hosts->empty())
+      return fail(settings::refusal(policy, "allowed_hosts", settings::list_text({}), "the package index"));
+  } else if (source.kind == Kind::oci) {
+    for (const std::string& reference : oci::with_mirrors(source.location, context.transfer_options()))
+      urls.push_back("https://" + reference);
+  } else {
+    urls.push_back(source.kind == Kind::file ? acquire::resolve_file_source(source, build) : source.location);
   }
-  return {};
+  Result<void> checked;
+  for (const std::string& url : urls) {
+    checked = is_url(url) ? settings::check_host(policy, url) : Result<void>();
+    if (checked) break;
+  }
+  return checked;
+}
+
+Result<void> check_sources(const OpenContext& context, const manifest::Component& component,
+                           const manifest::Build& build) {
+  Result<void> checked;
+  if (!context.settings().policy.allowed_hosts) return checked;
+  for (const manifest::Artifact& artifact : component.artifacts)
+    for (const manifest::Source& source : artifact.sources) {
+      checked = check_source(context, source, build);
+      if (checked) return checked;
+    }
+  return checked;
 }
 
 // See cache::Installed::only_for. A manifest that was read from the record names no repository.
@@ -71,14 +103,36 @@ Result<void> repair_places(OpenContext& context) {
   return {};
 }
 
+Result<acquire::Question> question_offline(const OpenContext& context, const manifest::Build& build) {
+  acquire::AcquireOptions options;
+  options.transfer = context.transfer_options();
+  options.transfer.offline = true;
+  return acquire::question_for(build, context.store(), options);
+}
+
+Result<void> check_download(const OpenContext& context, const manifest::Build& build,
+                            const acquire::Question& question) {
+  for (const manifest::Component* component : build.all_components()) {
+    if (std::ranges::find(question.components, component->id) == question.components.end()) continue;
+    for (auto check : {check_size(context.settings(), *component), check_sources(context, *component, build)})
+      if (!check)
+        return fail(std::move(check.error().with("build", build.id).with("component", component->id)));
+  }
+  TRY(consent::standing_of(context.settings(), question).map([](const auto&) {}));
+  return context.store().check_writable();
+}
+
 Result<acquire::Acquired> install_noted(OpenContext& context, const manifest::Build& build,
                                         const acquire::AcquireOptions& options,
                                         const transfer::ProgressCallback& progress) {
-  TRY(check_size(context, build));
   TRY(repair_places(context));
-  acquire::AcquireOptions with_origin = options;
-  with_origin.only_for = only_for(context.settings(), build);
-  auto acquired = acquire::acquire(build, context.store(), with_origin, progress, context.cancel());
+  acquire::AcquireOptions checked = options;
+  checked.only_for = only_for(context.settings(), build);
+  checked.consent = [&](const acquire::Question& question) -> Result<void> {
+    TRY(check_download(context, build, question));
+    return options.consent ? options.consent(question) : Result<void>();
+  };
+  auto acquired = acquire::acquire(build, context.store(), checked, progress, context.cancel());
   if (!acquired) {
     if (asked_somebody(acquired.error())) context.note("fetch", fetch_failed(build, acquired.error()));
     return acquired;

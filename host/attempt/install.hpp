@@ -11,9 +11,17 @@ namespace enginehost::open {
 // written there.
 Result<void> repair_places(OpenContext& context);
 
-// Calls acquire::acquire() and notes its events: "fetch" for received bytes or failed sources, "install" for
-// a build that this call installed or repaired. An installed build causes no event. EH-P01: a part is larger
-// than policy allows.
+// Returns the parts of the build that an open would fetch, without asking a server.
+Result<acquire::Question> question_offline(const OpenContext& context, const manifest::Build& build);
+
+// Checks what is known before the first byte of a download is fetched and before anybody is asked. Writes
+// nothing. Errors: EH-P01 if policy forbids the size of a part, every source of it, or a license; EH-F16 if
+// the cache cannot be written.
+Result<void> check_download(const OpenContext& context, const manifest::Build& build,
+                            const acquire::Question& question);
+
+// Calls acquire::acquire() after check_download() and notes its events: "fetch" for received bytes or failed
+// sources, "install" for a build that this call installed or repaired. An installed build causes no event.
 Result<acquire::Acquired> install_noted(OpenContext& context, const manifest::Build& build,
                                         const acquire::AcquireOptions& options,
                                         const transfer::ProgressCallback& progress);

@@ -93,6 +93,7 @@ class Stopwatch {
   Stopwatch(AttemptLog& log, std::string what) : log_(log), what_(std::move(what)) {}
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
+  void leave_out(std::chrono::steady_clock::duration time) { begin_ += time; }
   ~Stopwatch() {
     const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - begin_;
     for (auto& [what, milliseconds] : log_.timings_ms)

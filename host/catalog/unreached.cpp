@@ -1,6 +1,9 @@
 #include "host/catalog/unreached.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
@@ -17,6 +20,21 @@ constexpr std::int64_t lifetime_seconds = 300;
 // `place`: as needed_servers() names it.
 std::string server_of(const std::string& place) {
   return transfer::is_url(place) ? transfer::origin_of(place) : place;
+}
+
+// Returns the failure of a server for another build that needs it. The file that was asked for is none of its
+// files.
+Diagnosis as_failure_of(const manifest::Build& build, const std::string& place, const Diagnosis& failure) {
+  const auto is_of_server = [](const Evidence& fact) {
+    constexpr std::string_view keys[] = {"host",    "os_said", "curl_said",    "errno",   "index",
+                                         "seconds", "proxy",   "proxy_set_by", "answered"};
+    return std::ranges::find(keys, fact.what) != std::end(keys);
+  };
+  Diagnosis same = diagnose(failure.code);
+  std::ranges::copy_if(failure.evidence, std::back_inserter(same.evidence), is_of_server);
+  same.with("url",
+            transfer::is_url(place) ? transfer::origin_of(place) : std::string(failure.value("index")));
+  return std::move(same.within("while opening " + build.id));
 }
 
 }  // namespace
@@ -59,8 +77,8 @@ std::optional<Diagnosis> SilentServers::find(const std::string& url) const {
 }
 
 std::optional<Diagnosis> SilentServers::find(const manifest::Build& build, const cache::Store& store) const {
-  for (const std::string& url : acquire::needed_servers(build, store))
-    if (auto failure = find(url)) return failure;
+  for (const std::string& place : acquire::needed_servers(build, store))
+    if (const auto failure = find(place)) return as_failure_of(build, place, *failure);
   return {};
 }
 

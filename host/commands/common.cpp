@@ -237,6 +237,12 @@ explain::Style style_of(std::FILE* stream) {
 }
 
 void say_failure(const Diagnosis& diagnosis, std::FILE* stream, bool beside_plan) {
+  // The person who stopped the command needs no remedy.
+  if (diagnosis.code == "EH-P10") {
+    Diagnosis stopped = diagnosis;
+    explain::complete(stopped);
+    return say_aside("%s\n", printable_line(stopped.cause).c_str());
+  }
   explain::Style style = style_of(stream);
   style.beside_plan = beside_plan;
   // Not through say(): it would escape the colors. describe() makes all evidence printable.

@@ -64,10 +64,14 @@ constexpr std::uint64_t size_to_ask_for = 100'000'000;
 // Returns "pytorch 2.11.0 cpu"; the name of the plugin if it was opened without a manifest.
 std::string title_of(const cache::Installed& installed);
 
-// Returns the consent function of a command. On a terminal it asks before a download of more than
-// size_to_ask_for, unless `yes`, and for each license that needs acceptance. It prints what the
-// license covers and shows its text first, a long one on demand. A license that was refused is not asked
-// about again by this function. Without a terminal a license must have been accepted before, by
+// Returns whether a command can ask a person: standard input and standard error are a terminal.
+bool can_ask();
+
+// Returns the consent function of a command. On a terminal it asks for each license that needs acceptance,
+// the last time together with the size. Without such a license it asks before a download of more than
+// size_to_ask_for, unless `yes`. It prints what the license covers and shows its text first, a long one on
+// demand. A license that was refused is not asked about again by this function. Without a terminal a license
+// must have been accepted before, by
 // --accept-license or by policy; the size is not asked for. Acceptances are recorded.
 //
 // `bar` is cleared before a question, and shows what is going to be downloaded. The context and the bar must
@@ -87,7 +91,8 @@ int end_with(const Diagnosis& diagnosis, bool json);
 // Returns the style for failures on this stream: on a terminal wrapped, and in color unless NO_COLOR or
 // TERM=dumb is set.
 explain::Style style_of(std::FILE* stream);
-// Prints described() on the stream, standard error or standard output, in the style of the stream.
+// Prints described() on the stream, standard error or standard output, in the style of the stream. EH-P10 is
+// one line on standard error: how much of a download is kept.
 void say_failure(const Diagnosis& diagnosis, std::FILE* stream = stderr, bool beside_plan = false);
 
 // Prints one document on stdout.

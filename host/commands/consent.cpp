@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -6,9 +7,9 @@
 
 #include "base/paths.hpp"
 #include "base/printable.hpp"
-#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/location_flags.hpp"
 #include "host/commands/say.hpp"
 #include "host/commands/system.hpp"
 #include "host/consent/consent.hpp"
@@ -19,13 +20,29 @@ namespace {
 
 constexpr std::ptrdiff_t lines_shown_unasked = 40;
 
-// Returns the first letter of the answer, a small one. The end of the input and an empty line are a no.
-char ask(const std::string& question, const char* choices = "[y/N]") {
-  say_aside("%s %s ", question.c_str(), choices);
-  std::fflush(stderr);
-  std::string answer;
-  if (!std::getline(std::cin, answer) || answer.empty()) return 'n';
-  return answer.front() == 'Y' ? 'y' : answer.front() == 'R' ? 'r' : answer.front();
+// Prints a text for people on standard error, wrapped to its width.
+void say_paragraph(const std::string& text) {
+  say_aside_text(wrapped_lines(printable_line(text), screen_of(stderr).width) + "\n");
+}
+
+// Returns 'y', 'n' or, with `reads`, 'r'. Any other answer is asked for again, an empty one too: neither a
+// "no" nor an acceptance may happen by mistake. The end of the input is a no.
+char ask(const std::string& question, bool reads = false) {
+  const std::string choices = reads ? "y/n, r to read it" : "y/n";
+  for (std::string answer;;) {
+    say_aside_text(wrapped_lines(printable_line(question) + " [" + choices + "]", screen_of(stderr).width) +
+                   " ");
+    std::fflush(stderr);
+    if (!std::getline(std::cin, answer)) {
+      say_aside("\n");
+      return 'n';
+    }
+    const std::string word = to_lower(std::string(trim(answer)));
+    if (word == "y" || word == "yes") return 'y';
+    if (word == "n" || word == "no") return 'n';
+    if (reads && (word == "r" || word == "read")) return 'r';
+    say_aside(reads ? "please answer y, n or r\n" : "please answer y or n\n");
+  }
 }
 
 std::shared_ptr<const manifest::Build> build_of(open::OpenContext& context, const std::string& id) {
@@ -91,9 +108,10 @@ std::string reason_of(open::OpenContext& context, const acquire::Question& quest
                         (is_for_processor ? ", on a machine without a GPU, too." : "."));
 }
 
-// Shows a short text unasked, once in this process, and prints the path of a long one.
+// Shows a short text unasked, once in this process, and offers a long one. `download`: what an acceptance of
+// this license, the last one, begins; empty for the others.
 bool ask_for_license(open::OpenContext& context, const acquire::Question& question,
-                     const acquire::LicenseQuestion& license) {
+                     const acquire::LicenseQuestion& license, const std::string& download) {
   static auto& shown = *new std::set<std::string>;
   const auto text =
       consent::license_text(context.store(), license.license, build_of(context, question.build).get(),
@@ -101,62 +119,92 @@ bool ask_for_license(open::OpenContext& context, const acquire::Question& questi
   const auto lines = text ? std::count(text->begin(), text->end(), '\n') : 0;
   const bool is_long = lines > lines_shown_unasked;
   if (!text)
-    say_aside("the text of %s cannot be shown: %s\n", printable_line(license.license.id).c_str(),
-              explain::one_line(text.error()).c_str());
+    say_paragraph("the text of " + license.license.id +
+                  " cannot be shown: " + explain::one_line(text.error()));
   else if (!is_long && shown.insert(*text).second)
     show(*text);
-  say_aside("%s\n", reason_of(context, question, license).c_str());
-  if (is_long) {
-    const std::string sha256 = sha256_hex(*text);
-    const bool is_kept = consent::kept_text(context.store(), sha256).has_value();
-    say_aside("It has %td lines%s\n", lines,
-              is_kept ? printable_line(": " + path_text(consent::text_file(context.store(), sha256))).c_str()
-                      : ".");
-  }
+  say_paragraph(reason_of(context, question, license));
+  if (is_long)
+    say_paragraph("The text of the license has " + std::to_string(lines) + " lines. Elsewhere, " +
+                  with_given_flags("engine-cache licenses show " + shell_word(license.license.id)) +
+                  " prints it.");
+  const std::string accepts = download.empty() ? "Do you accept the license?"
+                                               : "Do you accept the license and download " + download + "?";
   for (;;) {
-    const char answer = ask("Do you accept it?", is_long ? "[y/N, r to read it]" : "[y/N]");
-    if (answer != 'r' || !is_long) return answer == 'y';
+    const char answer = ask(accepts, is_long);
+    if (answer != 'r') return answer == 'y';
     show(*text);
   }
 }
 
-// Names the kept text, which can be read without a network, as that of a bundle.
-Diagnosis consent_missing(const open::OpenContext& context, const acquire::Question& question,
+// Names the kept text, which can be read without a network, as that of a bundle, whose builds no catalog has.
+Diagnosis consent_missing(open::OpenContext& context, const acquire::Question& question,
                           const acquire::LicenseQuestion& license) {
   Diagnosis diagnosis = consent::consent_missing(question, license);
-  if (consent::kept_text(context.store(), license.license.sha256))
-    diagnosis.with("license_text", path_text(consent::text_file(context.store(), license.license.sha256)));
+  if (!consent::kept_text(context.store(), license.license.sha256)) return diagnosis;
+  diagnosis.with("license_text", path_text(consent::text_file(context.store(), license.license.sha256)));
+  if (build_of(context, question.build) != nullptr)
+    diagnosis.with("shown_by", "engine-cache licenses show " + shell_word(license.license.id));
   return diagnosis;
 }
 
 }  // namespace
 
-std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenContext& context,
-                                                                  transfer::ProgressBar* bar, bool yes) {
-  // Another release comes under the same license, perhaps in other words. A refusal counts for it, too.
-  const auto refused = std::make_shared<std::set<std::string>>();
-  return [&context, bar, yes, refused](const acquire::Question& question) -> Result<void> {
-    if (bar != nullptr) bar->clear();
-    const bool terminal = is_terminal(standard_input) && is_terminal(standard_error);
+bool can_ask() { return is_terminal(standard_input) && is_terminal(standard_error); }
+
+namespace {
+
+// Asks for the licenses and the size of one download: one question if there is one license.
+class Questioner {
+ public:
+  Questioner(open::OpenContext& context, transfer::ProgressBar* bar, bool yes)
+      : context_(context), bar_(bar), yes_(yes) {}
+
+  Result<void> ask_about(const acquire::Question& question) {
     TRY_ASSIGN(const std::vector<acquire::LicenseQuestion> licenses,
-               consent::licenses_to_ask(context.settings(), question));
+               consent::licenses_to_ask(context_.settings(), question));
+    const bool terminal = can_ask();
     for (const acquire::LicenseQuestion& license : licenses) {
-      if (!terminal || refused->contains(license.license.id) ||
-          !ask_for_license(context, question, license)) {
-        refused->insert(license.license.id);
-        return fail(consent_missing(context, question, license));
+      const bool is_last = &license == &licenses.back();
+      if (!terminal || refused_.contains(license.license.id) ||
+          !ask_for_license(context_, question, license, is_last ? size_of(question) : "")) {
+        refused_.insert(license.license.id);
+        return fail(consent_missing(context_, question, license));
       }
-      TRY(consent::accept_license(context.settings(), consent::terms_of(license.license),
+      TRY(consent::accept_license(context_.settings(), consent::terms_of(license.license),
                                   settings::ConsentWay::terminal));
     }
-    if (terminal && !yes && question.download > size_to_ask_for) {
-      if (ask(size_question(context, question)) != 'y')
+    if (!licenses.empty()) return {};  // the size was in the question
+    if (terminal && !yes_ && question.download > size_to_ask_for) {
+      if (ask(size_question(context_, question)) != 'y')
         return fail(
             diagnose("EH-P03").with("build", question.build).with("bytes", format_bytes(question.download)));
-    } else if (bar != nullptr && question.download > 0) {
-      bar->line(announcement(context, question));
+    } else if (bar_ != nullptr && question.download > 0) {
+      bar_->line(announcement(context_, question));
     }
     return {};
+  }
+
+ private:
+  open::OpenContext& context_;
+  transfer::ProgressBar* bar_;
+  bool yes_;
+  // Another release comes under the same license, perhaps in other words. A refusal counts for it, too.
+  std::set<std::string> refused_;
+};
+
+}  // namespace
+
+std::function<Result<void>(const acquire::Question&)> consent_for(open::OpenContext& context,
+                                                                  transfer::ProgressBar* bar, bool yes) {
+  const auto questioner = std::make_shared<Questioner>(context, bar, yes);
+  return [bar, questioner](const acquire::Question& question) -> Result<void> {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point asked = Clock::now();
+    if (bar != nullptr) bar->clear();
+    auto answered = questioner->ask_about(question);
+    if (bar != nullptr) bar->leave_out(Clock::now() - asked);
+    return answered;
   };
 }
 

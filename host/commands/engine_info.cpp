@@ -343,7 +343,7 @@ int installed_by_others(const InfoFlags& flags, open::OpenContext& context) {
   if (flags.common.json)
     print(to_json(seen));
   else
-    say_text(describe(seen));
+    say_wrapped(describe(seen));
   return 0;
 }
 
@@ -397,16 +397,23 @@ Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::Ope
     print(document);
     return status;
   }
-  say_outcome(outcome_report(context, outcome, flags.explain, flags.common.verbose, flags.platform_file),
-              outcome);
+  if (outcome.diagnosis && outcome.diagnosis->code == "EH-P10") {
+    say_failure(*outcome.diagnosis);
+    return status;
+  }
+  const OutcomeReport report =
+      outcome_report(context, outcome, flags.explain, flags.common.verbose, flags.platform_file);
+  say_outcome(report.result, outcome);
+  const bool failed = outcome.state == open::State::failed;
+  if (!failed) say_wrapped(report.builds);
   if (!checks.empty()) say("\n%s", describe(checks).c_str());
   if (tests) say("\n%s", describe(*tests).c_str());
   if (bench) say("\n%s", bench->text.c_str());
   flush_out(stdout);
+  if (failed && outcome.diagnosis) say_failure(*outcome.diagnosis, stderr, flags.explain);
   print_warnings(context.warnings(), outcome.warnings, flags.common.quiet, flags.common.verbose);
   if (not_drawn) say_failure(*not_drawn);
-  if (outcome.state == open::State::failed && outcome.diagnosis)
-    say_failure(*outcome.diagnosis, stderr, true);
+  if (failed) say_wrapped(report.builds);
   return status;
 }
 

@@ -5,8 +5,11 @@
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "host/catalog/repositories.hpp"
+#include "host/commands/common.hpp"
 #include "host/context/request.hpp"
 #include "host/explain/explain.hpp"
+#include "host/open/forecast.hpp"
 #include "host/open/open.hpp"
 #include "host/platform/driver_state.hpp"
 #include "host/resolve/passed_over.hpp"
@@ -114,7 +117,7 @@ std::string amd_text(const platform::Platform& machine) {
 }
 
 // Returns the GPU that is no NVIDIA device, or why there is no GPU.
-std::string other_gpu(const platform::Platform& machine) {
+std::string other_gpu(const platform::Platform& machine, const std::string& use) {
   const platform::Cuda& cuda = machine.cuda;
   if (machine.metal.is_known()) return "GPU " + machine.metal.value().device + " (Metal)";
   if (machine.rocm.is_known() && !machine.rocm.value().gfx.empty())
@@ -135,6 +138,9 @@ std::string other_gpu(const platform::Platform& machine) {
     return with_code("no GPU: " + driver_text(cuda) + ", but no " + library, "EH-G01");
   if (cuda.driver.is_absent() && cuda.hardware.is_known())
     return with_code("no GPU: NVIDIA device " + cuda.hardware.value() + ", but no driver", "EH-G01");
+  const bool has_other = machine.other_gpus.is_known() && !machine.other_gpus.value().empty();
+  if (cuda.driver.is_absent() && cuda.hardware.is_absent() && has_other)
+    return "GPU " + machine.other_gpus.value() + ": " + (use.empty() ? "no engine build here uses it" : use);
   if (cuda.driver.is_absent() && cuda.hardware.is_absent())
     return with_code("no GPU: no NVIDIA device and no driver", "EH-G01");
   if (const std::string_view code = platform::class_of_init(machine); !code.empty())
@@ -146,9 +152,9 @@ std::string other_gpu(const platform::Platform& machine) {
 }
 
 // Returns the first GPUs that fit into the width together with `rest`.
-std::string gpu_line(const platform::Platform& machine, std::size_t width) {
+std::string gpu_line(const platform::Platform& machine, std::size_t width, const std::string& use) {
   const platform::Cuda& cuda = machine.cuda;
-  if (!cuda.devices.is_known() || cuda.devices.value().empty()) return other_gpu(machine);
+  if (!cuda.devices.is_known() || cuda.devices.value().empty()) return other_gpu(machine, use);
   std::vector<std::string> gpus = gpu_texts(cuda.devices.value());
   std::string driver = driver_text(cuda);
   if (const std::string obstacle = platform::obstacle_text(machine); !obstacle.empty())
@@ -201,22 +207,29 @@ std::vector<Diagnosis> failures_of(open::OpenContext& context) {
   return failures;
 }
 
-std::string engines_text(open::OpenContext& context, const Screen& screen) {
+// Returns the request that may use a GPU of this machine, although the engine would compute on the processor.
+std::string use_of_gpu(const std::vector<resolve::Plan>& plans, const platform::Platform& machine) {
+  for (const resolve::Plan& plan : plans) {
+    const auto chosen = std::ranges::find(plan.candidates, Verdict::chosen, &Candidate::verdict);
+    if (chosen == plan.candidates.end()) continue;
+    const auto idle = resolve::idle_accelerator(plan, machine, *chosen->build);
+    if (idle && !idle->value("to_be_named").empty())
+      return "engine-info " + plan.request.engine + " --flavor " + std::string(idle->value("to_be_named")) +
+             " may use it";
+  }
+  return {};
+}
+
+std::string engines_text(open::OpenContext& context, const Screen& screen,
+                         const Result<std::vector<resolve::Plan>>& plans) {
   std::vector<EngineRow> rows;
   std::vector<Diagnosis> failures;
-  if (auto readable = context.check_records(); !readable) failures.push_back(std::move(readable).error());
-  for (const std::string& engine : context.catalog().engines()) {
-    if (!failures.empty()) break;
-    resolve::Request request;
-    request.engine = engine;
-    const auto plan =
-        open::decide(context, open::completed(std::move(request), open::defaults_of(context.settings())));
-    if (plan)
+  if (plans)
+    for (const resolve::Plan& plan : *plans)
       rows.push_back(row_of(
-          *plan, [&](const manifest::Build& build) { return download_text(context, plan->request, build); }));
-    else
-      failures.push_back(plan.error());
-  }
+          plan, [&](const manifest::Build& build) { return download_text(context, plan.request, build); }));
+  else
+    failures.push_back(plans.error());
   std::string text;
   if (!rows.empty())
     text += engine_table(rows, screen);
@@ -224,12 +237,67 @@ std::string engines_text(open::OpenContext& context, const Screen& screen) {
     text +=
         join(wrapped("no engine is known: " + safe(why_no_engine_is_known(context)), screen.width), "\n") +
         "\n";
-  for (Diagnosis& failure : failures_of(context)) failures.push_back(std::move(failure));
+  for (Diagnosis& failure : failures_of(context))
+    if (failures.empty() || explain::one_line(failure) != explain::one_line(failures.front()))
+      failures.push_back(std::move(failure));
   if (!failures.empty()) text += (text.empty() ? "" : "\n") + failure_lines(failures, screen.width);
   return text;
 }
 
+// Returns true if an open of the build begins when somebody accepts a license.
+bool is_waiting(const Candidate& candidate) {
+  return candidate.obstacle && candidate.obstacle->code == "EH-P03";
+}
+
+std::string with_code(const resolve::PassedOver& passed_over) {
+  return safe(passed_over.code + (passed_over.code.empty() ? "" : " ") + passed_over.reason);
+}
+
 }  // namespace
+
+Result<std::vector<resolve::Plan>> plans_of_engines(open::OpenContext& context) {
+  TRY(context.check_records());
+  if (auto forbidden = catalog::forbidden_by_name(context.catalog())) return fail(std::move(*forbidden));
+  std::vector<resolve::Plan> plans;
+  for (const std::string& engine : context.catalog().engines()) {
+    resolve::Request request;
+    request.engine = engine;
+    TRY_ASSIGN(
+        resolve::Plan plan,
+        open::decide(context, open::completed(std::move(request), open::defaults_of(context.settings()))));
+    open::foresee(context, plan, can_ask());
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+Json to_json(const resolve::Plan& plan) {
+  const auto chosen = std::ranges::find(plan.candidates, Verdict::chosen, &Candidate::verdict);
+  const bool any = chosen != plan.candidates.end();
+  const bool waits = any && is_waiting(*chosen), opens = any && (!chosen->obstacle || waits);
+  std::optional<resolve::PassedOver> why;
+  if (any && chosen->obstacle)
+    why = resolve::why_passed_over(*chosen);
+  else if (!any)
+    why = resolve::nearest_build(plan);
+  const auto better = opens ? resolve::better_build(plan) : std::nullopt;
+  return Json::object()
+      .set("state", waits   ? "asks"
+                    : opens ? "opens"
+                            : "none")
+      .set("build", opens ? Json(chosen->build->id) : Json())
+      .set("version", opens ? Json(chosen->build->version) : Json())
+      .set("flavor", opens ? Json(chosen->build->flavor) : Json())
+      .set("fallback", plan.fallback)
+      .set("code", why && !why->code.empty() ? Json(why->code) : Json())
+      .set("reason", why ? Json(why->reason) : Json())
+      .set("obstacle", any && chosen->obstacle ? explain::to_json(*chosen->obstacle) : Json())
+      .set("better", better ? Json::object()
+                                  .set("build", better->candidate->build->id)
+                                  .set("code", better->code.empty() ? Json() : Json(better->code))
+                                  .set("reason", better->reason)
+                            : Json());
+}
 
 EngineRow row_of(const resolve::Plan& plan,
                  const std::function<std::string(const manifest::Build&)>& download) {
@@ -237,17 +305,22 @@ EngineRow row_of(const resolve::Plan& plan,
   row.engine = safe(plan.request.engine);
   const auto chosen = std::find_if(plan.candidates.begin(), plan.candidates.end(),
                                    [](const Candidate& one) { return one.verdict == Verdict::chosen; });
-  if (chosen == plan.candidates.end()) {
+  const bool waits = chosen != plan.candidates.end() && is_waiting(*chosen);
+  if (chosen == plan.candidates.end() || (chosen->obstacle && !waits)) {
     row.build = "none";
-    if (const auto nearest = resolve::nearest_build(plan))
-      row.reason = safe(nearest->code + (nearest->code.empty() ? "" : " ") + nearest->reason);
+    if (chosen != plan.candidates.end())
+      row.reason = with_code(resolve::why_passed_over(*chosen));
+    else if (const auto nearest = resolve::nearest_build(plan))
+      row.reason = with_code(*nearest);
     return row;
   }
   const manifest::Build& build = *chosen->build;
-  row.state = plan.fallback || chosen->uncertain ? EngineRow::State::fallback : EngineRow::State::opens;
+  row.state =
+      plan.fallback || chosen->uncertain || waits ? EngineRow::State::fallback : EngineRow::State::opens;
+  if (waits) row.note = resolve::obstacle_text(*chosen->obstacle);
   row.build = build_text(build);
   row.download = download(build);
-  if (chosen->uncertain) {
+  if (chosen->uncertain && !waits) {
     row.reason = safe(resolve::why_passed_over(*chosen).reason);
   } else if (const auto better = resolve::better_build(plan)) {
     const manifest::Build& other = *better->candidate->build;
@@ -257,16 +330,19 @@ EngineRow row_of(const resolve::Plan& plan,
   return row;
 }
 
-std::vector<std::string> machine_lines(const platform::Platform& platform, std::size_t width) {
+std::vector<std::string> machine_lines(const platform::Platform& platform, std::size_t width,
+                                       const std::string& use) {
   std::vector<std::string> lines = first_lines(safe(system_line(platform)), width, 2);
   const std::size_t left = 3 - lines.size();
-  for (std::string& line : first_lines(safe(gpu_line(platform, width)), width, left))
+  for (std::string& line : first_lines(safe(gpu_line(platform, width, use)), width, left))
     lines.push_back(std::move(line));
   return lines;
 }
 
 std::string engine_table(const std::vector<EngineRow>& rows, const Screen& screen) {
-  const EngineRow heading{EngineRow::State::none, "engine", "opens here", "download", "better, but"};
+  const bool has_notes = std::ranges::any_of(rows, [](const EngineRow& row) { return !row.note.empty(); });
+  const EngineRow heading{EngineRow::State::none,           "engine", "opens here", "download", "",
+                          has_notes ? "but" : "better, but"};
   std::size_t engines = 0, builds = 0, downloads = 0;
   const auto measure = [&](const EngineRow& row) {
     engines = std::max(engines, std::min(width_of(row.engine), widest_engine));
@@ -289,8 +365,12 @@ std::string engine_table(const std::vector<EngineRow>& rows, const Screen& scree
     };
     std::string line = cell(row.engine, engines, name) + cell(row.build, builds, build) +
                        cell(row.download, downloads, rest == Ink::dim ? std::optional(rest) : std::nullopt);
-    const std::vector<std::string> reason = first_lines(row.reason, screen.width - margin, 2);
-    for (std::size_t i = 0; i < reason.size() && !row.reason.empty(); ++i) {
+    std::vector<std::string> reason;
+    if (!row.note.empty()) reason.push_back(shortened(row.note, screen.width - margin));
+    if (!row.reason.empty())
+      for (std::string& part : first_lines(row.reason, screen.width - margin, 2 - reason.size()))
+        reason.push_back(std::move(part));
+    for (std::size_t i = 0; i < reason.size(); ++i) {
       if (i > 0 || !beside) {
         line.erase(line.find_last_not_of(' ') + 1);
         line += "\n" + std::string(margin, ' ');
@@ -301,7 +381,7 @@ std::string engine_table(const std::vector<EngineRow>& rows, const Screen& scree
     text += line + "\n";
   };
   const bool has_reasons =
-      std::ranges::any_of(rows, [](const EngineRow& row) { return !row.reason.empty(); });
+      has_notes || std::ranges::any_of(rows, [](const EngineRow& row) { return !row.reason.empty(); });
   EngineRow shown = heading;
   if (!beside || !has_reasons) shown.reason.clear();
   add(shown, Ink::dim, Ink::dim, Ink::dim);
@@ -316,9 +396,12 @@ std::string engine_table(const std::vector<EngineRow>& rows, const Screen& scree
 
 std::string first_screen(open::OpenContext& context, const Screen& screen, bool engines) {
   std::string text;
-  for (const std::string& line : machine_lines(context.platform(), screen.width)) text += line + "\n";
+  Result<std::vector<resolve::Plan>> plans;
+  if (engines) plans = plans_of_engines(context);
+  const std::string use = plans ? use_of_gpu(*plans, context.platform()) : std::string();
+  for (const std::string& line : machine_lines(context.platform(), screen.width, use)) text += line + "\n";
   text +=
-      "\n" + (engines ? engines_text(context, screen)
+      "\n" + (engines ? engines_text(context, screen, plans)
                       : "which engines open here is not known, because the configuration cannot be used\n");
   text += "\n";
   const std::size_t width = screen.width;

@@ -1,4 +1,4 @@
-// engine-cache licenses: the licenses that cover the engines, and who accepted them.
+// engine-cache licenses: the licenses that cover the engines, their texts, and who accepted them.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
@@ -188,15 +188,11 @@ Listed of_text(const std::string& id, const std::string& sha256) {
   return listed;
 }
 
-Result<Json> accept_text(open::OpenContext& context, const CacheRun& run, LicenseFlags flags) {
-  const settings::Settings& settings = context.settings();
+// Completes the id, and returns the licenses that it means.
+Result<std::vector<Listed>> licenses_named(open::OpenContext& context, LicenseFlags& flags,
+                                           const std::string& given_sha256) {
   const std::vector<Listed> known = licenses_of(context.catalog());
   TRY_ASSIGN(flags.id, id_beginning_with(flags.id, ids_of(known), "licenses"));
-  std::string given_sha256, given;
-  if (!flags.text.empty()) {
-    TRY_ASSIGN(given, read_file(path_of(flags.text), 4u << 20, "EH-P47"));
-    given_sha256 = sha256_hex(given);
-  }
   auto meant = meant_by(flags, known, given_sha256);
   // A bundle's license must be accepted before any of its builds is known here. The text came with the
   // bundle.
@@ -206,7 +202,34 @@ Result<Json> accept_text(open::OpenContext& context, const CacheRun& run, Licens
   if (!meant && meant.error().code == "EH-P07" && !context.catalog().failures.empty())
     return fail(std::move(Diagnosis(context.catalog().failures.front())
                               .within("looking for the license " + printable_line(flags.id))));
-  TRY_ASSIGN(const std::vector<Listed> licenses, std::move(meant));
+  return meant;
+}
+
+// Prints the text of the license; of each, if builds name several texts under one id.
+Result<Json> show_texts(open::OpenContext& context, const CacheRun& run, LicenseFlags flags) {
+  TRY_ASSIGN(const std::vector<Listed> licenses, licenses_named(context, flags, {}));
+  Json texts = Json::array();
+  for (const Listed& listed : licenses) {
+    TRY_ASSIGN(const std::string text,
+               consent::license_text(context.store(), listed.license, listed.build.get(),
+                                     context.transfer_options(), context.cancel()));
+    texts.push(Json::object()
+                   .set("license", listed.license.id)
+                   .set("text_sha256", sha256_hex(text))
+                   .set("text", text));
+    if (run.prints_text() && !show_in_pager(text, true)) say_text(text + "\n");
+  }
+  return Json::object().set("format", 1).set("licenses", std::move(texts));
+}
+
+Result<Json> accept_text(open::OpenContext& context, const CacheRun& run, LicenseFlags flags) {
+  const settings::Settings& settings = context.settings();
+  std::string given_sha256, given;
+  if (!flags.text.empty()) {
+    TRY_ASSIGN(given, read_file(path_of(flags.text), 4u << 20, "EH-P47"));
+    given_sha256 = sha256_hex(given);
+  }
+  TRY_ASSIGN(const std::vector<Listed> licenses, licenses_named(context, flags, given_sha256));
   Json accepted = Json::array();
   for (const Listed& listed : licenses) {
     manifest::License license = listed.license;
@@ -252,18 +275,22 @@ CacheSubcommand subcommand(CLI::App* parser,
 }  // namespace
 
 std::vector<CacheSubcommand> add_licenses(CLI::App& app) {
-  CLI::App* licenses = app.add_subcommand("licenses", "list and accept the licenses of the engines");
+  CLI::App* licenses = app.add_subcommand("licenses", "list, show and accept the licenses of the engines");
   licenses->require_subcommand(1);
   CLI::App* listing = licenses->add_subcommand("list", "list every known license and who accepted it");
+  CLI::App* showing = licenses->add_subcommand("show", "print the text of a license");
   CLI::App* accepting =
       licenses->add_subcommand("accept", "show the text of a license and record that you accept it");
   const auto flags = std::make_shared<LicenseFlags>();
-  accepting
-      ->add_option("ID", flags->id, "a license id, its key in the manifest, or a unique beginning of one")
-      ->required();
+  for (CLI::App* command : {showing, accepting})
+    command
+        ->add_option("ID", flags->id, "a license id, its key in the manifest, or a unique beginning of one")
+        ->required();
   accepting->add_option("--text", flags->text, "a file with the text, if it cannot be fetched")
       ->type_name("FILE");
   return {subcommand(listing, list_licenses),
+          subcommand(showing, [flags](open::OpenContext& context,
+                                      const CacheRun& run) { return show_texts(context, run, *flags); }),
           subcommand(accepting, [flags](open::OpenContext& context, const CacheRun& run) {
             return accept_text(context, run, *flags);
           })};

@@ -56,6 +56,7 @@ open::Outcome& open_in_command(open::OpenContext& context, open::OpenRequest req
   // Never destroyed: an engine logs to the very end.
   auto& bar = *new transfer::ProgressBar(stderr, flags.quiet, !flags.json);
   open::AttemptOptions& attempt = request.attempt;
+  request.asks = can_ask();
   attempt.consent = consent_for(context, &bar, flags.yes);
   attempt.progress = bar.callback();
   attempt.before_probe = [&bar] { bar.step("checking", "loads in a child process"); };

@@ -52,6 +52,12 @@ std::map<std::string, EngineLine> engines_of(const manifest::Catalog& catalog) {
   return engines;
 }
 
+// Returns the sentence of a diagnosis.
+std::string cause_of(Diagnosis diagnosis) {
+  explain::complete(diagnosis);
+  return diagnosis.cause;
+}
+
 std::string cause_of(const history::Record& record) {
   return record.diagnosis.is_null() ? "" : explain::one_line(explain::diagnosis_from_json(record.diagnosis));
 }
@@ -261,12 +267,19 @@ std::string machine_report(open::OpenContext& context) {
 Json machine_document(open::OpenContext& context, const std::optional<Diagnosis>& broken) {
   Json engines = Json::array(), installed = Json::array(), set_aside = Json::array(),
        failures = Json::array();
-  for (const auto& [name, engine] : engines_of(context.catalog()))
+  // Nothing can be decided without the configuration.
+  auto plans = broken ? Result<std::vector<resolve::Plan>>() : plans_of_engines(context);
+  if (!plans) plans.emplace();
+  for (const auto& [name, engine] : engines_of(context.catalog())) {
+    const auto plan =
+        std::ranges::find(*plans, name, [](const resolve::Plan& one) { return one.request.engine; });
     engines.push(Json::object()
                      .set("engine", name)
                      .set("versions", Json::strings(engine.versions))
                      .set("flavors", Json::strings({engine.flavors.begin(), engine.flavors.end()}))
-                     .set("builds", engine.builds));
+                     .set("builds", engine.builds)
+                     .set("opens", plan != plans->end() ? to_json(*plan) : Json()));
+  }
   std::vector<Diagnosis> unread;
   for (const cache::Installed& build : context.store().list(&unread))
     installed.push(Json::object()
@@ -309,9 +322,10 @@ std::string not_taken(const resolve::Plan& plan, const std::string& flavor, cons
   return text;
 }
 
-std::string outcome_report(open::OpenContext& context, const open::Outcome& outcome, bool explain,
-                           bool verbose, const std::string& recorded) {
-  std::string text;
+OutcomeReport outcome_report(open::OpenContext& context, const open::Outcome& outcome, bool explain,
+                             bool verbose, const std::string& recorded) {
+  OutcomeReport report;
+  std::string& text = report.result;
   const manifest::Build* build = outcome.chosen != nullptr ? outcome.chosen->build.get() : nullptr;
   if (outcome.state == open::State::opened) {
     text += build != nullptr ? build->engine + " " + build->version + " " + build->flavor + " is open\n"
@@ -325,8 +339,13 @@ std::string outcome_report(open::OpenContext& context, const open::Outcome& outc
     if (build != nullptr) text += forced_line(*outcome.chosen) + newer_versions(outcome);
     text += shorten.legend();
   } else if (outcome.state == open::State::planned) {
-    text +=
-        build->engine + " " + build->version + " " + build->flavor + " would be opened: " + build->id + "\n";
+    const std::string title = build->engine + " " + build->version + " " + build->flavor;
+    const auto& obstacle = outcome.chosen->obstacle;
+    const bool asks = obstacle && obstacle->code == "EH-P03";
+    text += title + (obstacle && !asks ? " fits, and would not be opened: " : " would be opened: ") +
+            build->id + "\n";
+    if (asks) text += labeled("asks", "first, because " + cause_of(*obstacle));
+    if (obstacle && !asks) text += labeled("stopped by", explain::one_line(*obstacle));
     if (!context.is_recorded())
       text += labeled("installed", outcome.plan.request.installed.contains(build->id) ? "yes" : "no");
     text += forced_line(*outcome.chosen) + newer_versions(outcome);
@@ -338,20 +357,27 @@ std::string outcome_report(open::OpenContext& context, const open::Outcome& outc
     const std::string others = not_opened(outcome, *build);
     if (!others.empty()) text += "instead of\n" + others;
   }
-  if (outcome.plan.request.offline) text += missing_report(outcome.plan, recorded);
-  std::function<std::string(const resolve::Candidate&)> note;
-  if (outcome.state == open::State::planned)
-    note = [&](const resolve::Candidate& candidate) {
-      return download_note(open::pending_download(context, *candidate.build));
-    };
-  const bool plan_matters = outcome.state != open::State::opened || explain;
-  if (plan_matters && !outcome.plan.candidates.empty())
-    text += "\n" + resolve::describe_plan(outcome.plan, explain, note);
-  for (const manifest::Shadowed& shadowed : context.catalog().shadowed)
-    if (explain)
-      text += "  " + shadowed.build + " of " + shadowed.repository + " is shadowed by that of " +
-              shadowed.by + "\n";
-  return text;
+  std::string& builds = report.builds;
+  const std::size_t count = outcome.plan.candidates.size();
+  const auto note = [&](const resolve::Candidate& candidate) {
+    return (candidate.obstacle ? resolve::obstacle_text(*candidate.obstacle) + "; " : "") +
+           download_note(open::pending_download(context, *candidate.build));
+  };
+  const bool planned = outcome.state == open::State::planned;
+  if (explain && count != 0) {
+    builds =
+        "\n" + resolve::describe_plan(outcome.plan, explain::one_line, planned ? note : resolve::NoteOf());
+    if (outcome.plan.request.offline) builds += missing_report(outcome.plan, recorded);
+    for (const manifest::Shadowed& shadowed : context.catalog().shadowed)
+      builds += "  " + shadowed.build + " of " + shadowed.repository + " is shadowed by that of " +
+                shadowed.by + "\n";
+  } else if (planned) {
+    builds = "\n" + resolve::describe_choice(outcome.plan, explain::one_line, note);
+  } else if (outcome.state == open::State::failed && count != 0) {
+    builds = pluralize(count, "build was", "builds were") + " considered: --explain lists " +
+             (count == 1 ? "it" : "them with their reasons") + "\n";
+  }
+  return report;
 }
 
 }  // namespace enginehost::commands

@@ -36,9 +36,8 @@ settings::LicenseTerms terms_of(const manifest::License& license) {
   return {license.id, license.url, license.sha256};
 }
 
-Result<std::vector<acquire::LicenseQuestion>> licenses_to_ask(const settings::Settings& settings,
-                                                              const acquire::Question& question) {
-  std::vector<acquire::LicenseQuestion> asked;
+Result<Standing> standing_of(const settings::Settings& settings, const acquire::Question& question) {
+  Standing standing;
   std::optional<settings::Consents> consents;
   const std::uint64_t uid = settings::User::of_this_process().uid;
   for (const acquire::LicenseQuestion& license : question.licenses) {
@@ -54,14 +53,21 @@ Result<std::vector<acquire::LicenseQuestion>> licenses_to_ask(const settings::Se
       const ConsentWay way = by_policy                 ? ConsentWay::policy
                              : settings.by_application ? ConsentWay::api
                                                        : ConsentWay::flag;
-      if (!is_recorded(*consents, terms, uid, way)) TRY(accept_license(settings, terms, way));
+      if (!is_recorded(*consents, terms, uid, way)) standing.to_record.emplace_back(terms, way);
       continue;
     }
     if (auto locked = settings::consent_locked(settings.policy, terms.id))
       return fail(std::move(locked->with("build", question.build)));
-    if (consents->find(terms, uid) == nullptr) asked.push_back(license);
+    if (consents->find(terms, uid) == nullptr) standing.to_ask.push_back(license);
   }
-  return asked;
+  return standing;
+}
+
+Result<std::vector<acquire::LicenseQuestion>> licenses_to_ask(const settings::Settings& settings,
+                                                              const acquire::Question& question) {
+  TRY_ASSIGN(Standing standing, standing_of(settings, question));
+  for (const auto& [terms, way] : standing.to_record) TRY(accept_license(settings, terms, way));
+  return std::move(standing.to_ask);
 }
 
 Result<void> accept_license(const settings::Settings& settings, const settings::LicenseTerms& terms,

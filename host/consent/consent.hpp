@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/cancel.hpp"
@@ -19,6 +20,17 @@
 namespace enginehost::consent {
 
 settings::LicenseTerms terms_of(const manifest::License& license);
+
+// The licenses of a download by the settings and this user's consents.
+struct Standing {
+  std::vector<acquire::LicenseQuestion> to_ask;  // still have to be accepted
+  // Accepted by policy or by a flag, which is not on record yet.
+  std::vector<std::pair<settings::LicenseTerms, settings::ConsentWay>> to_record;
+};
+
+// Reads the consents and records nothing. Errors: EH-P01 as licenses_to_ask(); EH-F23 if the consents cannot
+// be read.
+Result<Standing> standing_of(const settings::Settings& settings, const acquire::Question& question);
 
 // Returns the licenses that still have to be accepted. Leaves out licenses that need no acceptance, that
 // policy accepts for everyone, that a flag or the API accepts, and that this user accepted before in the

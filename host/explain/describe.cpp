@@ -32,7 +32,7 @@ bool is_left_out(std::string_view key) {
                    "command_instead", "nul", "skipped", "installed_from", "no_gpu", "windows", "first_code",
                    "of_other_versions", "of_other_flavors", "demanded_by", "for_other_devices",
                    "device_set_by", "to_be_named", "resource", "group_refusals", "tls_peer", "pod",
-                   "own_libraries", "compat", "init", "usable_folder");
+                   "own_libraries", "compat", "init", "usable_folder", "count", "request", "shown_by");
 }
 
 struct Row {
@@ -226,7 +226,10 @@ std::string describe(const Diagnosis& diagnosis, const Style& style) {
 
 std::string one_line(const Diagnosis& diagnosis) {
   const Diagnosis whole = printable_diagnosis(diagnosis);
-  return whole.code + " " + shortened(whole.cause);
+  // A sentence begins with what it is about.
+  std::size_t end = std::min(whole.cause.size(), longest_value);
+  while (end < whole.cause.size() && continues_character(whole.cause[end])) --end;
+  return whole.code + " " + whole.cause.substr(0, end) + (end < whole.cause.size() ? " …" : "");
 }
 
 }  // namespace enginehost::explain

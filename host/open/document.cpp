@@ -55,6 +55,9 @@ Json outcome_document(OpenContext& context, const Outcome& outcome) {
                      .set("code", one.code.empty() ? Json() : Json(one.code))
                      .set("reason", one.reason));
   document.set("newer", std::move(newer));
+  document.set("obstacle", outcome.chosen != nullptr && outcome.chosen->obstacle
+                               ? explain::to_json(*outcome.chosen->obstacle)
+                               : Json());
   Json devices = Json::array(), capabilities = Json::array(), loaded = Json::array(), facts = Json::object();
   if (outcome.opened) {
     for (const load::Device& device : outcome.opened->devices) devices.push(load::to_json(device));
@@ -142,6 +145,7 @@ Json document(OpenContext& context, Outcome& outcome) {
     Json entry = resolve::to_json(candidate);
     const auto diagnosis = candidate.diagnosis();
     entry.set("diagnosis", diagnosis ? explain::to_json(*diagnosis) : Json());
+    entry.set("obstacle", candidate.obstacle ? explain::to_json(*candidate.obstacle) : Json());
     entry.set("download", download_document(context, candidate));
     candidates.push(std::move(entry));
   }

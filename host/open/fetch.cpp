@@ -35,7 +35,7 @@ Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, 
   acquiring.download_limit = context.settings().downloads.max_artifact_bytes;
   acquiring.unpacked_limit = context.settings().downloads.max_unpacked_bytes;
   acquiring.consent = options.consent;
-  std::optional<Diagnosis> first;
+  std::optional<Diagnosis> reason;
   catalog::SilentServers silent;
   for (resolve::Candidate& candidate : plan.candidates) {
     if (candidate.rank == 0 || std::ranges::count(options.passed_over, candidate.build->id) != 0) continue;
@@ -55,13 +55,12 @@ Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, 
     Diagnosis failure = std::move(acquired.error().within("while fetching " + candidate.build->id));
     if (catalog::is_unreached(failure)) silent.note(std::string(failure.value("url")), failure);
     const bool ends = ends_the_search(failure) || fetches_no_more(failure);
-    // A caller that canceled gets EH-P10.
-    if (!first || failure.code == "EH-P10") first = failure;
+    keep_the_reason(reason, failure);
     candidate.turn_down(resolve::Verdict::failed, std::move(failure));
     if (ends) break;
   }
-  if (!first) first = catalog::why_nothing_is_known(context.catalog(), plan);
-  return fail(first ? std::move(*first) : diagnose("EH-S01"));
+  if (!reason) reason = catalog::why_nothing_is_known(context.catalog(), plan);
+  return fail(reason ? std::move(*reason) : diagnose("EH-S01"));
 }
 
 }  // namespace enginehost::open

@@ -12,6 +12,7 @@
 #include "host/context/request.hpp"
 #include "host/decision_cache/decision_cache.hpp"
 #include "host/explain/explain.hpp"
+#include "host/open/forecast.hpp"
 #include "host/resolve/describe.hpp"
 #include "host/resolve/passed_over.hpp"
 
@@ -90,7 +91,7 @@ std::vector<Candidate*> in_order_of_trial(OpenContext& context, const OpenReques
       order.push_back(&candidate);
       continue;
     }
-    if (!outcome.diagnosis) outcome.diagnosis = *failure;
+    keep_the_reason(outcome.diagnosis, *failure);
     candidate.turn_down(Verdict::failed, std::move(*failure));
     skipped.push_back(&candidate);
   }
@@ -129,8 +130,7 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
       opened.error().with("device_set_by", set_by, "request");
     const bool ends = ends_the_search(opened.error()) || is_beyond_what_is_there(opened.error());
     only_installed = only_installed || fetches_no_more(opened.error());
-    // A caller that canceled gets EH-P10, whatever failed before.
-    if (!outcome.diagnosis || opened.error().code == "EH-P10") outcome.diagnosis = opened.error();
+    keep_the_reason(outcome.diagnosis, opened.error());
     candidate.turn_down(Verdict::failed, std::move(opened).error());
     if (ends) return;
   }
@@ -266,9 +266,9 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open) {
   outcome.warnings.insert(outcome.warnings.end(), std::make_move_iterator(unread.begin()),
                           std::make_move_iterator(unread.end()));
   if (open.plan_only || context.is_recorded()) {
-    first->verdict = Verdict::chosen;
+    foresee(context, outcome.plan, open.asks);
     outcome.state = State::planned;
-    outcome.chosen = &*first;
+    outcome.chosen = &*std::ranges::find(outcome.plan.candidates, Verdict::chosen, &Candidate::verdict);
     warn_of_force(outcome);
     warn_of_idle_accelerator(context, outcome);
     outcome.fallback = outcome.plan.fallback;
@@ -307,6 +307,11 @@ bool fetches_no_more(const Diagnosis& failure) {
   if (failure.code == "EH-L23") return explain::category(failure) == history::Category::transient;
   return failure.code != "EH-L26" || failure.value("os_said").starts_with("Too many open files") ||
          failure.value("errno") == "EMFILE";
+}
+
+void keep_the_reason(std::optional<Diagnosis>& reason, const Diagnosis& failure) {
+  if (!reason || failure.code == "EH-P10" || (failure.code == "EH-P03" && reason->code.starts_with("EH-N")))
+    reason = failure;
 }
 
 int Outcome::exit_status() const {

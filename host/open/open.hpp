@@ -26,6 +26,7 @@ struct OpenRequest {
   resolve::Request request;      // empty flavor, device, offline, force: from the settings
   bool plan_only = false;        // downloads and loads nothing; implied by a recorded platform
   std::filesystem::path plugin;  // this file instead of a manifest's build, for engine authors; absolute
+  bool asks = false;  // attempt.consent can ask somebody: a plan then expects that a license is accepted
   // Evaluates every candidate even if there is a cached decision. For callers that report on the candidates.
   bool bypass_cache = false;
   AttemptOptions attempt;
@@ -61,6 +62,11 @@ bool ends_the_search(const Diagnosis& failure);
 // Returns true if no further candidate may be fetched, only an installed one tried: the disk is full, has no
 // inodes left or a quota is used up, or the process or the machine has no more memory or descriptors.
 bool fetches_no_more(const Diagnosis& failure);
+
+// Keeps the result of a request among the failures of its candidates: EH-P10 if the caller canceled, else the
+// first one. A failure of the network (EH-N…) yields to a consent that is missing (EH-P03), because the
+// caller can give that.
+void keep_the_reason(std::optional<Diagnosis>& reason, const Diagnosis& failure);
 
 // Opens the best candidate. Never throws. Blocks while it downloads and probes; the context's cancel token
 // ends it with EH-P10. Keeps the decision in the cache if a later open may repeat it.
@@ -107,8 +113,8 @@ std::vector<TurnedDown> turned_down(const resolve::Plan& plan);
 bool is_fallback(const resolve::Plan& plan);
 
 // Installs the best build of the plan that can be fetched. If a source is down, the next candidate is tried.
-// Sets the verdicts of the candidates. Fails with the failure of the first candidate, or with the reason why
-// there is none. Cancellation is always reported as EH-P10, whatever failed before.
+// Sets the verdicts of the candidates. Fails with the failure that keep_the_reason() keeps, or with the
+// reason why there is no candidate.
 Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, const FetchOptions& options);
 
 // The JSON document of an outcome, and the platform's and the settings' part of it.

@@ -89,7 +89,14 @@ void note_no_driver(const std::string& requirement, const Machine& machine, Chec
   Check& check = note(checks, Answer::no, why.code, reported(requirement, observed, source));
   check.evidence = std::move(why.evidence);
   check.evidence.push_back({"found", observed, source});
-  if (cuda.hardware.is_absent()) check.evidence.push_back({"pci_device", "none", cuda.hardware.source()});
+  if (!cuda.hardware.is_absent()) return;
+  check.evidence.push_back({"pci_device", "none", cuda.hardware.source()});
+  const platform::Platform& platform = machine.platform;
+  if (platform.other_gpus.is_known())
+    check.evidence.push_back({"other_gpu", platform.other_gpus.value(), platform.other_gpus.source()});
+  else if (platform.rocm.is_known() && !platform.rocm.value().gfx.empty())
+    check.evidence.push_back(
+        {"other_gpu", "AMD " + join(platform.rocm.value().gfx, ", "), platform.rocm.source()});
 }
 
 // Returns whether a driver of the toolkit's major, but older than the toolkit, is covered by minor-version

@@ -127,6 +127,12 @@ std::string_view main_device(const Build& build) {
   return "cpu";
 }
 
+bool offers_one_of(const Build& build, const std::vector<std::string>& devices) {
+  return std::ranges::any_of(devices, [&](const std::string& device) {
+    return offers(build, std::string_view(device).substr(0, device.find(':')));
+  });
+}
+
 std::vector<std::string> devices_of(const std::string& request) {
   std::vector<std::string> devices;
   for (const std::string& part : split(request, ','))

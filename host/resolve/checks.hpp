@@ -60,6 +60,8 @@ void check_device(const manifest::Build& build, const Question& question, Checks
 // Returns the device kind that the build mainly computes on, by its flavor: "cuda", "rocm", "mps", "cpu", or
 // an execution provider of ONNX Runtime ("webgpu").
 std::string_view main_device(const manifest::Build& build);
+// Returns true if the build uses one of these kinds of device: of "cuda:0", "cuda".
+bool offers_one_of(const manifest::Build& build, const std::vector<std::string>& devices);
 
 // Forms of checks that several families share.
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -15,9 +16,20 @@ using history::Record;
 using history::State;
 using manifest::Build;
 
+constexpr std::size_t most_versions = 12;
+
 // How far a build got. A build that was stopped later is nearer to fitting, and a reason that people can act
 // upon comes before one that they cannot.
-enum class Stage { tried, set_aside, unavailable, unfit, not_offered, beyond_reach, not_asked_for };
+enum class Stage {
+  tried,
+  set_aside,
+  unavailable,
+  unfit,
+  not_offered,
+  beyond_reach,
+  for_another_device,
+  not_asked_for
+};
 
 struct Weighed {
   Candidate candidate;
@@ -164,6 +176,8 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const Question& questio
     candidate.verdict = only_unavailable ? Verdict::unavailable : Verdict::rejected;
     if (only_unavailable)
       weighed.stage = is_offered(code) ? Stage::unavailable : Stage::not_offered;
+    else if (code == "EH-S09" && !offers_one_of(*build, question.devices))
+      weighed.stage = Stage::for_another_device;
     else
       weighed.stage = is_beyond_reach(code, question.machine) ? Stage::beyond_reach : Stage::unfit;
   } else if (record != nullptr && is_quarantined(*record, question.now) &&
@@ -226,9 +240,35 @@ std::string nearest_version(std::string_view wanted, const std::vector<std::stri
   return below.empty() ? oldest : below;
 }
 
+// Returns the versions that would be tried if the request named none, newest first. If there are builds of
+// the requested flavor, only theirs.
+std::vector<std::string> versions_that_fit(const Plan& without_version) {
+  std::vector<std::string> all, of_flavor;
+  for (const Candidate& candidate : without_version.candidates) {
+    if (candidate.rank == 0) continue;
+    all.push_back(candidate.build->version);
+    if (candidate.build->flavor == without_version.request.flavor)
+      of_flavor.push_back(candidate.build->version);
+  }
+  std::vector<std::string>& versions = of_flavor.empty() ? all : of_flavor;
+  std::ranges::sort(versions,
+                    [](const auto& one, const auto& two) { return compare_versions(one, two) > 0; });
+  versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
+  return std::move(versions);
+}
+
+void add_versions(const std::string& wanted, const std::vector<std::string>& fitting,
+                  const std::vector<std::string>& known, Diagnosis& diagnosis) {
+  diagnosis.with("unknown_version", wanted, "request")
+      .with("nearest_version", nearest_version(wanted, fitting.empty() ? known : fitting), "repositories");
+  for (std::size_t i = 0; i < std::min(fitting.size(), most_versions); ++i)
+    diagnosis.with("version_here", fitting[i], "repositories");
+}
+
 // Names the parts of the request that refused builds, because only omitting those allows more. `sorted` is
-// parallel to the candidates.
-void add_refusing_constraints(const Plan& plan, const std::vector<Weighed*>& sorted, Diagnosis& diagnosis) {
+// parallel to the candidates. Returns true if the version alone refused all of them.
+bool add_refusing_constraints(const Plan& plan, const std::vector<Weighed*>& sorted,
+                              const std::function<Plan()>& without_version, Diagnosis& diagnosis) {
   std::size_t flavors = 0, devices = 0, unrequested = 0, others = 0;
   std::string to_be_named;
   std::vector<std::string> versions;
@@ -246,9 +286,9 @@ void add_refusing_constraints(const Plan& plan, const std::vector<Weighed*>& sor
   const auto add = [&](std::string_view key, std::size_t count) {
     if (count != 0) diagnosis.with(key, std::to_string(count), "repositories");
   };
-  if (!versions.empty() && others == 0)
-    diagnosis.with("unknown_version", plan.request.version, "request")
-        .with("nearest_version", nearest_version(plan.request.version, versions), "repositories");
+  const bool unknown_version = !versions.empty() && others == 0;
+  if (unknown_version)
+    add_versions(plan.request.version, versions_that_fit(without_version()), versions, diagnosis);
   else
     add("of_other_versions", versions.size());
   add("of_other_flavors", flavors);
@@ -258,14 +298,17 @@ void add_refusing_constraints(const Plan& plan, const std::vector<Weighed*>& sor
   add("for_other_devices", devices);
   if (devices != 0 && !plan.request.device_source.empty())
     diagnosis.with("device_set_by", plan.request.device_source, "request");
+  return unknown_version;
 }
 
-Diagnosis nothing_fits(const Plan& plan, const std::vector<Weighed*>& sorted) {
+Diagnosis nothing_fits(const Plan& plan, const std::vector<Weighed*>& sorted,
+                       const std::function<Plan()>& without_version) {
   Diagnosis diagnosis = diagnose("EH-S01")
                             .with("engine", plan.request.engine, "request")
                             .with("request", request_text(plan.request), "request")
                             .with("count", std::to_string(plan.candidates.size()), "repositories");
-  add_refusing_constraints(plan, sorted, diagnosis);
+  // The builds of other versions are no reason then.
+  if (add_refusing_constraints(plan, sorted, without_version, diagnosis)) return diagnosis;
   // The nearest few are enough to see why; --explain shows all.
   for (std::size_t i = 0; i < std::min<std::size_t>(plan.candidates.size(), 5); ++i) {
     const Candidate& candidate = plan.candidates[i];
@@ -380,7 +423,12 @@ Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog
   if (rank == 0) {
     const Candidate& best = plan.candidates.front();
     if (best.verdict != Verdict::rejected) plan.diagnosis = best.diagnosis();
-    if (!plan.diagnosis) plan.diagnosis = nothing_fits(plan, sorted);
+    if (!plan.diagnosis)
+      plan.diagnosis = nothing_fits(plan, sorted, [&] {
+        Request any_version = request;
+        any_version.version.clear();
+        return decide(platform, catalog, history, any_version, now);
+      });
   }
   return plan;
 }

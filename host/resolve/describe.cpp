@@ -9,12 +9,14 @@
 namespace enginehost::resolve {
 namespace {
 
-std::string reason_of(const Candidate& candidate) {
+constexpr std::size_t most_choices = 3;
+
+std::string reason_of(const Candidate& candidate, const OneLine& one_line) {
   if (candidate.turned_down && candidate.verdict != Verdict::chosen) {
-    const Diagnosis& diagnosis = *candidate.turned_down;
-    const std::string_view reason = diagnosis.value("reason");
-    const std::string& cause = diagnosis.cause.empty() ? diagnosis.title : diagnosis.cause;
-    return printable_line(diagnosis.code + " " + (reason.empty() ? cause : std::string(reason)));
+    // The row of a quarantined build names it already.
+    const std::string_view reason = candidate.turned_down->value("reason");
+    return printable_line(reason.empty() ? one_line(*candidate.turned_down)
+                                         : candidate.turned_down->code + " " + std::string(reason));
   }
   const Check* check = decisive_check(candidate);
   const std::string early = candidate.behind_releases ? "a prerelease; name it to get it" : "";
@@ -64,48 +66,81 @@ const char* name_of(Answer answer) {
 }
 
 const Check* decisive_check(const Candidate& candidate) {
-  const Check *unknown = nullptr, *left_to_preflight = nullptr;
-  for (const Check& check : candidate.checks) {
-    if (check.result == Answer::no && !check.overridden) return &check;
-    if (check.result != Answer::unknown) continue;
-    const Check*& first = check.left_to_preflight ? left_to_preflight : unknown;
-    if (first == nullptr) first = &check;
+  const auto first = [&](auto matches) -> const Check* {
+    const auto found = std::ranges::find_if(candidate.checks, matches);
+    return found != candidate.checks.end() ? &*found : nullptr;
+  };
+  const auto refuses = [](const Check& check) { return check.result == Answer::no && !check.overridden; };
+  if (const Check* const refusal = first(refuses)) {
+    if (const Check* const hardware = first([](const Check& one) { return lacks_hardware(one); }))
+      return hardware;
+    const bool is_library = refusal->code == "EH-L01";
+    const Check* const driver =
+        first([&](const Check& one) { return is_library && refuses(one) && one.code.starts_with("EH-G"); });
+    return driver != nullptr ? driver : refusal;
   }
-  return unknown != nullptr ? unknown : left_to_preflight;
+  const auto is_unknown = [](const Check& check) { return check.result == Answer::unknown; };
+  const Check* const doubt =
+      first([&](const Check& check) { return is_unknown(check) && !check.left_to_preflight; });
+  return doubt != nullptr ? doubt : first(is_unknown);
+}
+
+bool lacks_hardware(const Check& check) {
+  if (check.result != Answer::no || check.overridden) return false;
+  if (check.code == "EH-G01")
+    return std::ranges::any_of(check.evidence, [](const Evidence& fact) {
+      return fact.what == "pci_device" && fact.value == "none";
+    });
+  if (check.code == "EH-S16") return check.observed == "none";
+  return check.code == "EH-G05" || check.code == "EH-S17" || check.code == "EH-S21";
 }
 
 std::string needs_and_found(const Check& check) {
   return "needs " + check.requirement + ", found " + check.observed;
 }
 
-std::string describe_plan(const Plan& plan, bool explain,
-                          const std::function<std::string(const Candidate&)>& note) {
-  std::size_t build_width = 5, hidden = 0;
-  std::vector<Candidate> rows;
-  for (const Candidate& candidate : plan.candidates) {
-    // Builds for other systems are only counted, unless everything is explained.
-    const Check* const check = decisive_check(candidate);
-    if (!explain && candidate.verdict == Verdict::rejected && check != nullptr &&
-        (check->code == "EH-S03" || check->code == "EH-S05")) {
-      ++hidden;
-      continue;
-    }
-    build_width = std::max(build_width, candidate.build->id.size());
-    rows.push_back(printable_candidate(candidate));
-  }
+namespace {
+
+std::string table_of(const std::vector<const Candidate*>& candidates, bool with_checks,
+                     const OneLine& one_line, const NoteOf& note) {
+  std::size_t build_width = 5;
+  for (const Candidate* candidate : candidates)
+    build_width = std::max(build_width, candidate->build->id.size());
   std::string text;
-  if (!rows.empty())
+  if (!candidates.empty())
     text = padded("rank", 6) + padded("build", build_width + 2) + padded("verdict", 13) + "because\n";
-  for (const Candidate& candidate : rows) {
+  for (const Candidate* of_plan : candidates) {
+    const Candidate candidate = printable_candidate(*of_plan);
     std::string line = padded(candidate.rank != 0 ? std::to_string(candidate.rank) : "-", 6) +
                        padded(candidate.build->id, build_width + 2) + padded(name_of(candidate.verdict), 13) +
-                       reason_of(candidate);
+                       reason_of(candidate, one_line);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
     if (note && candidate.rank != 0) text += "      " + printable_line(note(candidate)) + "\n";
-    if (explain) describe_checks(candidate.checks, text);
+    if (with_checks) describe_checks(candidate.checks, text);
   }
-  if (hidden != 0) text += "and " + pluralize(hidden, "build", "builds") + " for other systems or versions\n";
+  return text;
+}
+
+}  // namespace
+
+std::string describe_plan(const Plan& plan, const OneLine& one_line, const NoteOf& note) {
+  std::vector<const Candidate*> all;
+  for (const Candidate& candidate : plan.candidates) all.push_back(&candidate);
+  return table_of(all, true, one_line, note);
+}
+
+std::string describe_choice(const Plan& plan, const OneLine& one_line, const NoteOf& note) {
+  std::size_t fitting = 0;
+  std::vector<const Candidate*> first;
+  for (const Candidate& candidate : plan.candidates)
+    if (candidate.rank != 0 && ++fitting <= most_choices) first.push_back(&candidate);
+  std::vector<std::string> others;
+  if (fitting > first.size()) others.push_back(std::to_string(fitting - first.size()) + " more that fit");
+  if (const std::size_t unfit = plan.candidates.size() - fitting; unfit != 0)
+    others.push_back(std::to_string(unfit) + " that " + (unfit == 1 ? "does" : "do") + " not fit");
+  std::string text = table_of(first, false, one_line, note);
+  if (!others.empty()) text += "and " + join(others, ", ") + ": --explain lists them\n";
   return text;
 }
 

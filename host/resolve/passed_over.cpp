@@ -67,42 +67,33 @@ std::string reason_of(const Check& check) {
   return "needs " + check.requirement;
 }
 
+std::string without_prefix(std::string text, std::string_view prefix) {
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
 bool is_excluded(std::string_view code) {
   return code == "EH-S03" || code == "EH-S04" || code == "EH-S05" || code == "EH-S09" || code == "EH-S11" ||
          code == "EH-S26" || code == "EH-M14";
 }
 
-// Returns true if only other hardware would help.
-bool lacks_hardware(const Check& check) {
-  if (check.code == "EH-G01") return value_of(check, "pci_device") == "none";
-  if (check.code == "EH-S16") return check.observed == "none";
-  return check.code == "EH-G05" || check.code == "EH-S17" || check.code == "EH-S21";
-}
-
-// Returns the decisive check, except that missing hardware comes first, and the driver comes before
-// libraries: they explain more than a missing library of CUDA. Points into the checks, or nullptr.
-const Check* strongest_refusal(const Candidate& candidate) {
-  const auto refusal = [&](auto matches) -> const Check* {
-    for (const Check& check : candidate.checks)
-      if (check.result == Answer::no && !check.overridden && matches(check)) return &check;
-    return nullptr;
-  };
-  if (const Check* check = refusal([](const Check& one) { return lacks_hardware(one); })) return check;
-  const Check* decisive = decisive_check(candidate);
-  if (decisive == nullptr || decisive->code != "EH-L01") return decisive;
-  const Check* gpu = refusal([](const Check& check) { return check.code.starts_with("EH-G"); });
-  return gpu != nullptr ? gpu : decisive;
-}
-
 // Returns true if the request excludes the build, or nobody should use it.
 bool is_out_of_question(const Candidate& candidate) {
-  const Check* const check = strongest_refusal(candidate);
+  const Check* const check = decisive_check(candidate);
   return check != nullptr && is_excluded(check->code);
 }
 
 bool lacks_hardware(const Candidate& candidate) {
-  const Check* const check = strongest_refusal(candidate);
+  const Check* const check = decisive_check(candidate);
   return check != nullptr && lacks_hardware(*check);
+}
+
+// Returns true if nobody would buy a GPU for it: this machine has one of another maker, or the build is older
+// than the one that opens here.
+bool is_no_advice(const Candidate& candidate, const Candidate& chosen) {
+  const Check* const check = decisive_check(candidate);
+  if (check == nullptr || check->code != "EH-G01" || !lacks_hardware(*check)) return false;
+  return !value_of(*check, "other_gpu").empty() ||
+         compare_versions(candidate.build->version, chosen.build->version) < 0;
 }
 
 // Keeps the candidate if it would be preferred to the best so far. Those for hardware that the machine lacks
@@ -114,6 +105,24 @@ void prefer(const Candidate& candidate, const Candidate*& best) {
 }
 
 }  // namespace
+
+std::string obstacle_text(const Diagnosis& obstacle) {
+  if (obstacle.code == "EH-P03") {
+    // "LicenseRef-" is SPDX's prefix of an id that is not on its list.
+    const std::size_t others = obstacle.values("license").size() - 1;
+    return printable_line("asks: license " +
+                          without_prefix(std::string(obstacle.value("license")), "LicenseRef-") +
+                          (others == 0 ? "" : ", " + pluralize(others, "other", "others")));
+  }
+  if (obstacle.code == "EH-P01")
+    return printable_line("forbidden by policy: " +
+                          without_prefix(std::string(obstacle.value("what")), "the "));
+  if (obstacle.code.starts_with("EH-F")) {
+    const std::string problem(obstacle.value("problem")), folder(obstacle.value("folder"));
+    return printable_line("no cache: " + (problem.empty() ? folder + " cannot be written" : problem));
+  }
+  return "it cannot be installed";
+}
 
 PassedOver why_passed_over(const Candidate& candidate) {
   PassedOver found;
@@ -128,7 +137,12 @@ PassedOver why_passed_over(const Candidate& candidate) {
     if (!cause.empty()) found.reason += " (" + cause + ")";
     return found;
   }
-  const Check* check = strongest_refusal(candidate);
+  if (candidate.obstacle) {
+    found.code = candidate.obstacle->code;
+    found.reason = obstacle_text(*candidate.obstacle);
+    return found;
+  }
+  const Check* check = decisive_check(candidate);
   if (check == nullptr || (check->result == Answer::unknown && !candidate.uncertain)) {
     // It fits, and is not the first choice.
     std::vector<std::string> unserved;
@@ -151,7 +165,7 @@ std::optional<PassedOver> better_build(const Plan& plan) {
   // One that fits here too is ranked lower by something that needs no explanation.
   for (const Candidate& candidate : plan.candidates)
     if (candidate.merit < chosen->merit && !is_out_of_question(candidate) &&
-        !why_passed_over(candidate).reason.empty())
+        !is_no_advice(candidate, *chosen) && !why_passed_over(candidate).reason.empty())
       prefer(candidate, best);
   return best != nullptr ? std::optional(why_passed_over(*best)) : std::nullopt;
 }

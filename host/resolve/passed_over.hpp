@@ -17,9 +17,14 @@ struct PassedOver {
   std::string reason;                    // "needs driver 580.65.06", on one line
 };
 
+// Returns an obstacle (Candidate::obstacle) in a few words: "asks: license NVIDIA-CUDA-EULA, 2 others",
+// "forbidden by policy: license MIT", "no cache: FOLDER cannot be written".
+std::string obstacle_text(const Diagnosis& obstacle);
+
 // Returns the best build for this system that would be preferred to the plan's choice. A build for hardware
 // that the machine lacks is named only if there is no other. Withdrawn and blocked builds, and builds that
-// the request excludes, are not better. Returns nothing if no build is chosen.
+// the request excludes, are not better. A build for an NVIDIA GPU is not better on a machine without one that
+// has another GPU, or if it is older than the plan's choice. Returns nothing if no build is chosen.
 std::optional<PassedOver> better_build(const Plan& plan);
 
 // Returns the build that is nearest to fitting, for a plan without a choice. Its reason names the version of

@@ -89,6 +89,9 @@ struct Candidate {
   bool forced = false;
   Rank merit;  // that it would have if all builds fitted, without proofs, doubts and force
   std::optional<Diagnosis> turned_down;  // why it is quarantined or disabled, or how it failed
+  // The reason why an open would stop before the download begins: policy (EH-P01), a license that nobody
+  // accepted (EH-P03), a cache that cannot be written (EH-F16). Filled in by open::foresee().
+  std::optional<Diagnosis> obstacle;
 
   // Returns why it is not tried, or how it failed. Returns nothing if a check says everything: builds for
   // other systems, versions and flavors.
@@ -130,7 +133,8 @@ struct Plan {
 // Plan::diagnosis if nothing is ranked: EH-S02 ("engine", "nearest", "known"…); else the best candidate's own
 // if it is quarantined or unavailable; else EH-S01 ("engine", "count", "request", "build", "reason",
 // "candidate"…). EH-S01 also names the parts of the request that refused builds: "unknown_version" with
-// "nearest_version", or "of_other_versions", "of_other_flavors", "for_other_devices".
+// "nearest_version" and each "version_here" that fits (without "build", "reason" and "candidate"), or
+// "of_other_versions", "of_other_flavors", "for_other_devices".
 //
 // Pure, any thread, linear in builds.
 Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog,

@@ -200,6 +200,7 @@ open::OpenRequest open_request(const enginehost_request& request, open::AskedSet
         return true;
       });
     };
+  open.asks = request.on_consent != nullptr;
   open.attempt.consent = [&request, settings = std::move(settings)](const acquire::Question& asked) {
     return consent(request, settings(), asked);
   };

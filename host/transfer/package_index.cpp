@@ -293,4 +293,18 @@ Result<Place> locate_package(std::string_view project, std::string_view file, st
   return fail(search.failure());
 }
 
+std::vector<std::string> known_indexes(const TransferOptions& options) {
+  if (!options.package_index.empty()) return {options.package_index};
+  const std::optional<fs::path> prefix = python_prefix();
+  if (!prefix) return {};
+  const auto pip = read_pip_settings(*prefix);
+  if (!pip || (pip->index_url.empty() && !pip->no_index)) return {};
+  std::vector<std::string> urls = pip->find_links;
+  if (!pip->no_index) {
+    urls.push_back(pip->index_url);
+    urls.insert(urls.end(), pip->extra_index_urls.begin(), pip->extra_index_urls.end());
+  }
+  return urls;
+}
+
 }  // namespace enginehost::transfer

@@ -22,4 +22,8 @@ namespace enginehost::transfer {
 Result<Place> locate_package(std::string_view project, std::string_view file, std::string_view sha256,
                              const TransferOptions& options, const std::optional<CancelToken>& cancel = {});
 
+// Returns the URLs that locate_package() asks, as far as they are known without running pip; nothing if only
+// pip knows its default. Reads pip's configuration. Any thread.
+std::vector<std::string> known_indexes(const TransferOptions& options);
+
 }  // namespace enginehost::transfer

@@ -16,7 +16,7 @@ namespace {
 using Phase = Progress::Phase;
 
 constexpr std::chrono::seconds between_lines{10};
-constexpr std::size_t width_of_word = 10, width_of_name = 13, widest_bar = 20, narrowest_bar = 8;
+constexpr std::size_t width_of_word = 10, width_of_name = 15, widest_bar = 20, narrowest_bar = 8;
 
 // Returns a phase in one word for people; name_of() is part of the API.
 std::string_view word_of(Phase phase) {
@@ -38,10 +38,11 @@ std::string right(const std::string& text, std::size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
-// The file's name of a URL or path; other sources as they are.
+// The file's name of a URL, a path, or "package index: PROJECT, FILE"; other sources as they are.
 std::string name_of_source(const Progress& progress) {
   std::string name = printable_line(progress.source);
   if (progress.phase == Phase::waiting) return "for " + name;
+  if (name.starts_with("package index: ")) return name.substr(name.rfind(' ') + 1);
   while (name.size() > 1 && (name.back() == '/' || name.back() == '\\')) name.pop_back();
   const std::size_t slash = name.find_last_of("/\\");
   return slash == std::string::npos ? name : name.substr(slash + 1);

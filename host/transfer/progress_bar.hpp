@@ -36,6 +36,8 @@ class ProgressBar {
   void line(std::string_view text);
   // Prints "ready     pytorch 2.11.0 cpu   6.2 s" if a step was shown, with the time since the first one.
   void ready(std::string_view what);
+  // Leaves out a time of the past, in which a person was asked, from the time that ready() prints.
+  void leave_out(std::chrono::steady_clock::duration time) { began_ += time; }
   void clear();
   // For use as a callback; the bar must outlive it.
   ProgressCallback callback();

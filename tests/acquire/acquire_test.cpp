@@ -1,3 +1,6 @@
+#include <chrono>
+#include <thread>
+
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
 #include "tests/acquire/acquire_fixture.hpp"
@@ -433,6 +436,21 @@ TEST_F(AcquireTest, AsksForConsentBeforeTheFirstByte) {
   EXPECT_EQ(code(), "ok");
   options.consent = [](const Question&) -> Result<void> { return fail(diagnose("EH-P01")); };
   EXPECT_EQ(code(), "ok") << "nothing is asked for what is installed";
+}
+
+TEST_F(AcquireTest, TheTimeOfAnAnswerIsNoTimeOfTheDownload) {
+  offer(test::make_archive("zip", content));
+  constexpr std::chrono::milliseconds reading{1500};
+  options.consent = [&](const Question&) -> Result<void> {
+    std::this_thread::sleep_for(reading);
+    return {};
+  };
+  const auto began = std::chrono::steady_clock::now();
+  const auto acquired = acquire(*sample.build, store, options);
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
+  ASSERT_TRUE(acquired) << acquired.error().code;
+  EXPECT_GT(acquired->seconds, 0);
+  EXPECT_LT(acquired->seconds, passed.count() - 1.4);
 }
 
 TEST_F(AcquireTest, RefusesBeforeTheFirstByteWhenTheDiskIsTooSmall) {

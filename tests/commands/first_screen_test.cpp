@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/text.hpp"
+#include "host/resolve/passed_over.hpp"
 #include "tests/resolve/machines.hpp"
 
 namespace enginehost::commands {
@@ -30,7 +31,7 @@ EngineRow row(const platform::Platform& machine, const std::string& engine) {
 std::vector<EngineRow> rows(std::size_t count, const std::string& download) {
   std::vector<EngineRow> all;
   for (std::size_t i = 0; i < count; ++i)
-    all.push_back({EngineRow::State::opens, "onnxruntime", "1.27.0 cu130", download,
+    all.push_back({EngineRow::State::opens, "onnxruntime", "1.27.0 cu130", download, "",
                    "1.28.0 cu131: needs driver 580.65.06"});
   return all;
 }
@@ -102,8 +103,16 @@ TEST(FirstScreenTest, NamesAnAmdCardThatTheKernelDoesNotOffer) {
   EXPECT_EQ(machine_lines(amd, 120).at(1),
             "no GPU: AMD 1002:699f, which the kernel does not offer to ROCm (engine-info --code EH-S16)");
   amd.other_gpus = platform::Fact<std::string>::known("Intel 8086:56a0", "/sys/bus/pci/devices");
-  EXPECT_EQ(machine_lines(amd, 120).at(1),
-            "no GPU: no NVIDIA device and no driver (engine-info --code EH-G01)");
+  EXPECT_EQ(machine_lines(amd, 120).at(1), "GPU Intel 8086:56a0: no engine build here uses it");
+}
+
+TEST(FirstScreenTest, NamesAGpuOfAnotherMakerAndWhatMayUseIt) {
+  EXPECT_EQ(machine("windows11-rx7900xtx").at(1), "GPU AMD 1002:744c: no engine build here uses it");
+  EXPECT_EQ(machine("linux-ubuntu2404-arc-a770").at(1), "GPU Intel 8086:56a0: no engine build here uses it");
+  EXPECT_EQ(
+      machine_lines(recorded("windows11-rx7900xtx"), 80, "engine-info onnxruntime --flavor dml may use it")
+          .at(1),
+      "GPU AMD 1002:744c: engine-info onnxruntime --flavor dml may use it");
 }
 
 TEST(FirstScreenTest, TakesAtMostThreeLinesAtAnyWidth) {
@@ -123,6 +132,46 @@ TEST(FirstScreenTest, ARowShowsTheBuildAndTheBetterOne) {
   EXPECT_EQ(old_driver.reason, "1.27.0 cu13: needs driver 580.65.06");
   EXPECT_EQ(row(recorded("linux-toolkit-without-driver"), "pytorch").reason, "cu129: needs an NVIDIA GPU")
       << "the same version";
+}
+
+// The plan of a machine on which the first candidate has that obstacle.
+resolve::Plan stopped_by(const Diagnosis& obstacle) {
+  resolve::Plan plan = plan_for(recorded("linux-toolkit-without-driver"), "pytorch");
+  plan.candidates.front().obstacle = obstacle;
+  return plan;
+}
+
+TEST(FirstScreenTest, ALicenseToAcceptIsANote) {
+  const Diagnosis one = diagnose("EH-P03").with("license", "LicenseRef-NVIDIA-CUDA-EULA");
+  const resolve::Plan plan = stopped_by(one);
+  const EngineRow asks = row_of(plan, [](const manifest::Build&) { return std::string("1 MiB"); });
+  EXPECT_EQ(asks.state, EngineRow::State::fallback);
+  EXPECT_EQ(asks.build, "2.8.0 cpu");
+  EXPECT_EQ(asks.note, "asks: license NVIDIA-CUDA-EULA");
+  EXPECT_EQ(to_json(plan)["state"].as_string(), "asks");
+  EXPECT_EQ(to_json(plan)["code"].as_string(), "EH-P03");
+  const std::string table = engine_table({asks}, Screen());
+  EXPECT_THAT(table, HasSubstr("download  but\n")) << "it is no better build";
+  EXPECT_THAT(table, HasSubstr("1 MiB     asks: license NVIDIA-CUDA-EULA\n"));
+  Diagnosis three = one;
+  three.with("license", "MIT").with("license", "LicenseRef-other");
+  EXPECT_EQ(resolve::obstacle_text(three), "asks: license NVIDIA-CUDA-EULA, 2 others");
+}
+
+TEST(FirstScreenTest, WhatStopsEachBuildIsTheReasonOfTheRow) {
+  for (const auto& [obstacle, reason] : {std::pair{diagnose("EH-P01").with("what", "the license MIT"),
+                                                   "EH-P01 forbidden by policy: license MIT"},
+                                         {diagnose("EH-F16").with("folder", "/home/you/.cache/enginehost"),
+                                          "EH-F16 no cache: /home/you/.cache/enginehost cannot be written"},
+                                         {diagnose("EH-N15"), "EH-N15 it cannot be installed"}}) {
+    const resolve::Plan plan = stopped_by(obstacle);
+    const EngineRow none = row_of(plan, [](const manifest::Build&) { return std::string("1 MiB"); });
+    EXPECT_EQ(none.build + none.download + none.note, "none");
+    EXPECT_EQ(none.reason, reason);
+    EXPECT_EQ(to_json(plan)["state"].as_string(), "none");
+    EXPECT_EQ(to_json(plan)["code"].as_string(), obstacle.code);
+    EXPECT_TRUE(to_json(plan)["build"].is_null());
+  }
 }
 
 TEST(FirstScreenTest, ARowWithoutABuildShowsCodeAndReason) {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <tuple>
+
 #include "base/text.hpp"
 #include "tests/end-to-end/served.hpp"
 #include "tests/end-to-end/workplace.hpp"
@@ -9,11 +11,26 @@
 namespace enginehost::test {
 namespace {
 
+using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
 const std::string first_text = "You may use it on one machine.\n",
                   second_text = "You may use it on no machine.\n";
+
+// The words of a text that was wrapped to the width of a terminal.
+std::string without_breaks(const std::string& output) {
+  std::vector<std::string> lines = split(output, '\n');
+  for (std::string& line : lines) line = std::string(trim(line));
+  return join(lines, " ");
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++count;
+  return count;
+}
 
 Json last_consent(const Workplace& workplace) {
   for (const auto& entry : std::filesystem::directory_iterator(workplace.cache() / "state")) {
@@ -106,7 +123,8 @@ TEST_F(Consent, ShowsTheTextOnATerminalBeforeAsking) {
   const Ended declined = workplace.info(arguments, options);
   EXPECT_EQ(declined.status, 8) << declined.said();
   EXPECT_THAT(declined.output, HasSubstr(std::string(trim(first_text))));
-  EXPECT_THAT(declined.output, HasSubstr("Do you accept it? [y/N]"));
+  EXPECT_THAT(declined.output,
+              ContainsRegex("Do you accept the license and download [0-9.]+ [KM]iB[?] \\[y/n\\] "));
   EXPECT_FALSE(std::filesystem::exists(workplace.cache() / "refs" / "reference-good.json"));
   options.input = "y\n";
   const Ended agreed = workplace.info(arguments, options);
@@ -115,7 +133,7 @@ TEST_F(Consent, ShowsTheTextOnATerminalBeforeAsking) {
   EXPECT_EQ(server.requests("GET /eula.txt"), 1) << "the text was kept the first time";
 }
 
-TEST_F(Consent, PrintsThePathOfALongTextAndShowsItOnDemand) {
+TEST_F(Consent, PrintsACommandForALongTextAndShowsItOnDemand) {
   std::string text;
   for (int line = 1; line <= 60; ++line) text += "Clause " + std::to_string(line) + ".\n";
   publish(text, text);
@@ -125,9 +143,13 @@ TEST_F(Consent, PrintsThePathOfALongTextAndShowsItOnDemand) {
   options.input = "n\n";
   const Ended declined = workplace.info(arguments, options);
   EXPECT_EQ(declined.status, 8) << declined.said();
-  const std::string kept = host_path(workplace.cache() / "blobs/sha256" / sha256_hex(text));
-  EXPECT_THAT(declined.output, HasSubstr("It has 60 lines: " + kept));
-  EXPECT_THAT(declined.output, HasSubstr("Do you accept it? [y/N, r to read it]"));
+  const std::string question = declined.output.substr(0, declined.output.find("[y/n, r to read it] "));
+  EXPECT_LT(question.size(), declined.output.size());
+  EXPECT_THAT(without_breaks(question),
+              AllOf(HasSubstr("The text of the license has 60 lines. Elsewhere, engine-cache licenses show "),
+                    HasSubstr(" LicenseRef-vendor"), HasSubstr("--repository " + location()),
+                    HasSubstr("Do you accept the license and download ")));
+  EXPECT_THAT(question, Not(HasSubstr(sha256_hex(text)))) << "nobody types a digest";
   EXPECT_THAT(declined.output, Not(HasSubstr("Clause 1.")));
   options.input = "r\ny\n";
   options.environment = {"PAGER=cat"};  // less would wait for a key
@@ -161,8 +183,13 @@ TEST_F(Consent, SaysWhyALicenseOfAPartIsNeededAndHowLargeThePartIs) {
   const Ended declined = workplace.info({"reference", "--repository", location()}, options);
   EXPECT_EQ(declined.status, 8) << declined.said();
   EXPECT_THAT(declined.output, HasSubstr("(3.0 MiB of "));
-  EXPECT_THAT(declined.output,
+  EXPECT_THAT(without_breaks(declined.output),
               HasSubstr("The build does not work without this part, on a machine without a GPU, too."));
+  const std::size_t reason = declined.output.find("reference 1.0.0 cpu needs"),
+                    question = declined.output.find("Do you accept");
+  ASSERT_LT(reason, question) << declined.said();
+  for (const std::string& line : split(declined.output.substr(reason, question - reason), '\n'))
+    EXPECT_LE(trim(line).size(), 80u) << line;
   EXPECT_THAT(declined.output, Not(HasSubstr(" is covered by the license")));
 }
 
@@ -180,10 +207,67 @@ TEST_F(Consent, ARefusedLicenseIsNotAskedAboutForTheNextRelease) {
   options.input = "n\n";
   const Ended declined = workplace.info({"reference", "--repository", location()}, options);
   EXPECT_EQ(declined.status, 0) << declined.said();
-  const std::size_t first = declined.output.find("Do you accept it?");
+  const std::size_t first = declined.output.find("Do you accept the license");
   ASSERT_NE(first, std::string::npos) << declined.said();
-  EXPECT_EQ(declined.output.find("Do you accept it?", first + 1), std::string::npos) << declined.said();
+  EXPECT_EQ(declined.output.find("Do you accept the license", first + 1), std::string::npos)
+      << declined.said();
   EXPECT_THAT(declined.output, HasSubstr("reference-1.0.0"));
+}
+
+// Neither a "no" nor an acceptance happens by mistake.
+TEST_F(Consent, AsksAgainAfterAnythingElseThanYesOrNo) {
+  publish(first_text, first_text);
+  RunOptions options;
+  options.launcher = on_a_terminal();
+  for (const auto& [typed, status, questions] :
+       {std::tuple{"\n\ny\n", 0, 3u}, {"x\nno\n", 8, 2u}, {"?\nYES\n", 0, 2u}, {"yesterday\nN\n", 8, 2u}}) {
+    const Workplace fresh;
+    options.input = typed;
+    const Ended run = fresh.info({"reference", "--repository", location()}, options);
+    EXPECT_EQ(run.status, status) << typed << run.said();
+    EXPECT_EQ(count_of(run.output, "Do you accept the license"), questions) << typed << run.output;
+  }
+}
+
+TEST_F(Consent, AsksForLicenseAndSizeInOneQuestion) {
+  write_text(server.root() / "eula.txt", first_text);
+  TestBuild build = good_build();
+  build.license = "vendor";
+  build.terms = Json::object()
+                    .set("id", "LicenseRef-vendor")
+                    .set("url", server.url("eula.txt"))
+                    .set("accept", "explicit");
+  TestRepository repository(workplace.folder() / "repository");
+  repository.serve_from(server.url("none/"));
+  const std::string sha256(64, 'a');
+  repository.add_with_artifacts(
+      build, Json::array().push(Json::object()
+                                    .set("sha256", sha256)
+                                    .set("size", 150'000'000)
+                                    .set("archive", "zip")
+                                    .set("sources", Json::array().push(repository.source_of(sha256)))));
+  repository.write();
+  RunOptions options;
+  options.launcher = on_a_terminal();
+  options.input = "y\n";
+  const Ended agreed = workplace.info({"reference", "--repository", location()}, options);
+  EXPECT_EQ(agreed.status, 4) << "the file is not there" << agreed.said();
+  EXPECT_THAT(agreed.output, HasSubstr("Do you accept the license and download 143 MiB? [y/n] "));
+  EXPECT_THAT(agreed.output, Not(HasSubstr("Download?")));
+}
+
+TEST_F(Consent, PrintsTheTextOfALicense) {
+  publish(first_text, first_text);
+  const Ended text =
+      workplace.run("engine-cache", {"licenses", "show", "vendor", "--repository", location()});
+  EXPECT_EQ(text.status, 0) << text.said();
+  EXPECT_THAT(text.output, HasSubstr(first_text));
+  const Ended document = licenses({"show", "LicenseRef-ven"});
+  ASSERT_EQ(document.document["licenses"].as_array().size(), 1u) << document.said();
+  EXPECT_EQ(document.document["licenses"].as_array()[0]["text"].as_string(), first_text);
+  EXPECT_EQ(document.document["licenses"].as_array()[0]["text_sha256"].as_string(), sha256_hex(first_text));
+  EXPECT_EQ(open().code(), "EH-P03") << "showing is not accepting";
+  EXPECT_EQ(licenses({"show", "LicenseRef-other"}).code(), "EH-P07");
 }
 
 TEST_F(Consent, AsksEvenWhenTheTextCannotBeShown) {
@@ -231,7 +315,7 @@ TEST_F(Consent, AsksForALargeDownloadUnlessYesIsGiven) {
   const std::vector<std::string> arguments = {"reference", "--repository", location()};
   const Ended declined = workplace.info(arguments, options);
   EXPECT_EQ(declined.status, 8) << declined.said();
-  EXPECT_THAT(declined.output, HasSubstr("reference 1.0.0 cpu: 143 MiB from 127.0.0.1. Download? [y/N] "));
+  EXPECT_THAT(declined.output, HasSubstr("reference 1.0.0 cpu: 143 MiB from 127.0.0.1. Download? [y/n] "));
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"engine-info", "reference"}, {"engine-cache", "fetch", "reference"}}) {
     std::vector<std::string> words(command.begin() + 1, command.end());

@@ -58,6 +58,28 @@ TEST_F(Interrupted, FetchEndsWith130AndTheNextOneResumes) {
 }
 
 #ifndef _WIN32
+TEST_F(Interrupted, PrintsOneLineAboutWhatIsKept) {
+  const fs::path said = workplace.folder() / "said.txt";
+  for (const auto& [command, words] :
+       {std::pair<std::string, std::vector<std::string>>{"engine-info", {"reference"}},
+        {"engine-cache", {"fetch", "reference"}}}) {
+    fs::remove_all(workplace.cache() / "partial");
+    std::vector<std::string> arguments = words;
+    arguments.insert(arguments.end(), {"--allow-unsigned", "--repository", served.location(), "--quiet"});
+    ChildRequest request = workplace.request(command, arguments);
+    request.argv.insert(request.argv.begin(), {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"});
+    Running running(request, said);
+    wait_for_some();
+    std::this_thread::sleep_for(500ms);  // until the progress was reported
+    running.interrupt();
+    const auto status = running.ended_within(10s);
+    ASSERT_TRUE(status) << "it goes on all the same";
+    EXPECT_EQ(*status, 130);
+    EXPECT_THAT(read_text(said),
+                testing::MatchesRegex("stopped; [0-9.]+ [KM]iB of [0-9.]+ [KM]iB are kept\n"));
+  }
+}
+
 TEST_F(Interrupted, FetchEndsInOrderWhenTheTerminalCloses) {
   const fs::path said = workplace.folder() / "said.json";
   Running running(workplace.request("engine-cache", fetch()), said);

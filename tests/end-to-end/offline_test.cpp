@@ -159,9 +159,13 @@ TEST(Offline, Case12OpensTheBestInstalledBuildAndListsMissingOnes) {
   EXPECT_EQ(missing["verdict"].as_string(), "unavailable");
   EXPECT_EQ(missing["diagnosis"]["code"].as_string(), "EH-S13");
   EXPECT_EQ(evidence(missing["diagnosis"], "command"), "engine-cache fetch reference@1.1.0 --flavor cpu");
-  // The text names the same command.
-  const Ended text =
-      workplace.info(offline({"reference", "--allow-unsigned", "--repository", served.location()}));
+  // The text names the same command, but not unasked beside an open engine.
+  const std::vector<std::string> in_words =
+      offline({"reference", "--allow-unsigned", "--repository", served.location()});
+  EXPECT_THAT(workplace.info(in_words).output, Not(HasSubstr("engine-cache fetch")));
+  std::vector<std::string> explained = in_words;
+  explained.push_back("--explain");
+  const Ended text = workplace.info(explained);
   EXPECT_THAT(text.output, HasSubstr("reference-better  engine-cache fetch --allow-unsigned --repository " +
                                      served.location() + " reference@1.1.0 --flavor cpu\n"));
   ASSERT_EQ(fetch("1.1.0"), 0);
@@ -293,14 +297,14 @@ TEST(Offline, CommandsForARecordedMachineNameItsRecord) {
   // Also a file whose name a shell would split in two.
   const std::string record = (workplace.folder() / "my machine's.json").native();
   std::filesystem::copy_file(source_path("/tests/profiles/linux-ubuntu2404-driver580-rtx4090.json"), record);
-  const Ended text = workplace.info(
-      offline({"reference", "--allow-unsigned", "--repository", served.location(), "--platform", record}));
+  const Ended text = workplace.info(offline({"reference", "--allow-unsigned", "--repository",
+                                             served.location(), "--platform", record, "--explain"}));
   const std::string command = "reference-good  engine-cache fetch --allow-unsigned --repository " +
                               served.location() + " reference@1.0.0 --flavor cpu";
   EXPECT_THAT(text.output, HasSubstr(command + " --platform '" +
                                      (workplace.folder() / "my machine'\\''s.json'\n").native()));
-  const Ended here =
-      workplace.info(offline({"reference", "--allow-unsigned", "--repository", served.location()}));
+  const Ended here = workplace.info(
+      offline({"reference", "--allow-unsigned", "--repository", served.location(), "--explain"}));
   EXPECT_THAT(here.output, HasSubstr(command + "\n"));
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "host/resolve/checks.hpp"
+#include "host/resolve/describe.hpp"
 #include "tests/resolve/machines.hpp"
 
 namespace enginehost::resolve {
@@ -48,6 +50,36 @@ TEST(PassedOverTest, NamesMissingHardwareIfThatIsAll) {
   Platform no_driver = ubuntu22;
   no_driver.cuda.hardware = Fact<std::string>::known("10de:2684", "/sys/bus/pci");
   EXPECT_EQ(better(plan_for(no_driver)), "2.8.0-cu129: needs an NVIDIA driver");
+}
+
+TEST(PassedOverTest, AdvisesNoNvidiaGpuBesideAnotherMakers) {
+  Platform intel = ubuntu22;
+  intel.other_gpus = Fact<std::string>::known("Intel 8086:56a0", "/sys/bus/pci/devices");
+  EXPECT_EQ(better(plan_for(intel)), "");
+  EXPECT_EQ(nearest_build(plan_for(intel, "pytorch"))->reason, "") << "the CPU build fits";
+}
+
+TEST(PassedOverTest, AdvisesNoGpuForAnOlderBuild) {
+  manifest::Catalog offered = catalog();
+  std::erase_if(offered.builds, [](const auto& build) {
+    return build->version == "2.8.0" && build->flavor != "cpu";  // as a release for the processor only
+  });
+  const Plan plan = decide(ubuntu22, offered, {}, for_pytorch(), now);
+  EXPECT_EQ(chosen(plan), "2.8.0-cpu");
+  EXPECT_EQ(better(plan), "") << "2.0.1 for CUDA is older";
+}
+
+// A library of CUDA that one build lacks is no reason on a machine without a GPU.
+TEST(PassedOverTest, TheReasonThatAllBuildsShareComesFirst) {
+  Request request = for_pytorch();
+  request.device = "gpu";
+  const Plan plan = decide(ubuntu22, catalog(), {}, request, now);
+  ASSERT_TRUE(plan.diagnosis);
+  EXPECT_EQ(plan.diagnosis->value("first_code"), "EH-G01");
+  for (const Candidate& candidate : plan.candidates) {
+    if (main_device(*candidate.build) != "cuda" || !candidate.asked_for) continue;
+    EXPECT_EQ(decisive_check(candidate)->code, "EH-G01") << candidate.build->id;
+  }
 }
 
 TEST(PassedOverTest, PrefersABuildThatTheHardwareCouldRun) {

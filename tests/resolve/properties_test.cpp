@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "host/explain/explain.hpp"
 #include "host/resolve/describe.hpp"
 #include "tests/resolve/machines.hpp"
 
@@ -84,7 +85,7 @@ bool is_excluded_without_reason(const Candidate& candidate) {
 }
 
 std::string written(const Plan& plan) {
-  std::string text = describe_plan(plan, true) + (plan.diagnosis ? plan.diagnosis->code : "");
+  std::string text = describe_plan(plan, explain::one_line) + (plan.diagnosis ? plan.diagnosis->code : "");
   return text;
 }
 

@@ -137,6 +137,29 @@ TEST(RequestTest, AVersionThatNobodyHasIsNamedWithTheNearest) {
   EXPECT_EQ(nearest_to(">=2.1,<2.2"), "2.0.1");
 }
 
+TEST(RequestTest, TheNearestVersionIsOneThatFitsHere) {
+  Request request = request_for();
+  const auto versions_of = [&](const Platform& machine, const char* version) {
+    request.version = version;
+    const Plan plan = plan_for(machine, request);
+    EXPECT_TRUE(plan.diagnosis && plan.diagnosis->value("build").empty()) << "of another version";
+    return plan.diagnosis ? plan.diagnosis->values("version_here") : std::vector<std::string>();
+  };
+  // Its C library is too old for every build of 2.8.0.
+  const Platform old = linux_machine("2.17", "3.4.19");
+  const std::vector<std::string> here = versions_of(old, "9");
+  ASSERT_FALSE(here.empty());
+  EXPECT_THAT(here, testing::Not(testing::Contains("2.8.0")));
+  EXPECT_EQ(plan_for(old, request).diagnosis->value("nearest_version"), here.front());
+  EXPECT_THAT(versions_of(a100, "9"), testing::Contains("2.8.0"));
+  request.flavor = "cu118";
+  request.require = true;
+  for (const std::string& version : versions_of(a100, "9")) {
+    request.version = version;
+    EXPECT_EQ(plan_for(a100, request).diagnosis, std::nullopt) << version;
+  }
+}
+
 TEST(RequestTest, AnUnknownEngineIsNamedWithTheNearestOne) {
   const Plan plan = plan_for(a100, "pytorsh");
   ASSERT_TRUE(plan.diagnosis);
@@ -399,58 +422,6 @@ TEST(VisibleDevicesTest, UndecidableListsAreUncertain) {
   machine.cuda.visible_devices = Fact<std::string>::known("MIG-1/2/3", "environment");
   EXPECT_EQ(find(plan_for(machine), "2.8.0-cu129")->verdict, Verdict::fits);
   EXPECT_EQ(decisive_check(*find(plan_for(machine), "2.8.0-cu129"))->result, Answer::unknown);
-}
-
-TEST(DescribeTest, ACandidateKeepsItsReasonsAfterMachineAndCatalog) {
-  std::optional<Candidate> kept;
-  {
-    const auto machine = std::make_unique<Platform>(a100);
-    const auto offered = std::make_unique<manifest::Catalog>(catalog());
-    Plan plan = decide(*machine, *offered, {}, request_for(), now);
-    kept = *find(plan, "2.8.0-cu128");
-  }
-  const std::vector<Check> checks = kept->checks;
-  ASSERT_GE(checks.size(), 5u);
-  EXPECT_EQ(checks[0].observed, "linux x86_64");
-  EXPECT_EQ(checks[4].observed, "driver 535.104.05 (CUDA 12.2), by minor-version compatibility");
-}
-
-TEST(DescribeTest, ARejectedCandidateHasItsReason) {
-  Plan plan = plan_for(a100);
-  Candidate& first = plan.candidates.front();
-  EXPECT_FALSE(first.diagnosis());
-  first.turn_down(Verdict::failed, diagnose("EH-L01").with("library", "libx.so.1"));
-  EXPECT_EQ(first.verdict, Verdict::failed);
-  EXPECT_EQ(first.diagnosis()->code, "EH-L01");
-  EXPECT_THAT(describe_plan(plan, false), HasSubstr("failed       EH-L01"));
-  EXPECT_EQ(Candidate().checks.size(), 0u);
-}
-
-TEST(DescribeTest, BuildsThatAreOnlyCountedMakeNoTable) {
-  Request request;
-  request.engine = "pytorch";
-  request.version = "99";
-  const Plan plan = plan_for(a100, request);
-  EXPECT_THAT(
-      describe_plan(plan, false),
-      testing::AllOf(testing::StartsWith("and "), testing::EndsWith(" for other systems or versions\n")));
-}
-
-TEST(DescribeTest, TheTableNamesTheDecidingFactsAndJsonHoldsThemToo) {
-  const Plan plan = plan_for(with_gpus(ubuntu22, "470.223.02", "11.4", {{"GTX 1080", "6.1"}}));
-  const std::string table = describe_plan(plan, false);
-  EXPECT_THAT(table, HasSubstr("1     pytorch-2.0.1-cu118-linux-x86_64"));
-  EXPECT_THAT(table,
-              HasSubstr("EH-G03 needs NVIDIA driver for CUDA 12.6, found driver 470.223.02 (CUDA 11.4)"));
-  EXPECT_THAT(table, HasSubstr("for other systems or versions"));
-  EXPECT_THAT(describe_plan(plan, true), HasSubstr("glibc >= 2.17"));
-  const Json json = to_json(plan.candidates[0]);
-  EXPECT_EQ(json["verdict"].as_string(), "chosen");
-  EXPECT_EQ(json["rank"].as_integer(), 1);
-  for (const Json& check : json["checks"].as_array()) {
-    EXPECT_EQ(check["result"].as_string(), "yes");
-    EXPECT_FALSE(check["source"].as_string().empty()) << check.dump();
-  }
 }
 
 }  // namespace

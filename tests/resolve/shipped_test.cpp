@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "host/explain/explain.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/resolve/cuda.hpp"
 #include "host/resolve/describe.hpp"
@@ -329,7 +330,8 @@ TEST(ShippedDecisions, ForceOpensWhatTheMachineRejects) {
   for (const Check& check : forced.checks)
     if (check.overridden) overridden.push_back(check.code);
   EXPECT_THAT(overridden, ElementsAre("EH-G03"));
-  EXPECT_THAT(describe_plan(plan, false), HasSubstr("chosen       forced, although it needs NVIDIA driver"));
+  EXPECT_THAT(describe_plan(plan, explain::one_line),
+              HasSubstr("chosen       forced, although it needs NVIDIA driver"));
   EXPECT_FALSE(plan.candidates[1].forced) << "only the named build";
 }
 

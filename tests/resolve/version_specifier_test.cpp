@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/text.hpp"
+#include "host/explain/explain.hpp"
 #include "host/resolve/describe.hpp"
 #include "host/resolve/passed_over.hpp"
 #include "tests/resolve/machines.hpp"
@@ -113,11 +114,11 @@ TEST(PrereleaseTest, WithTheOnlyMatchingFlavorLeavesAFallback) {
   const Plan plan = plan_of({"1.0", "2.0rc1:other"}, "", "other");
   EXPECT_EQ(chosen(plan), "1.0-cpu");
   EXPECT_TRUE(plan.fallback);
-  EXPECT_THAT(describe_plan(plan, false), HasSubstr("fits         a prerelease; name it"));
+  EXPECT_THAT(describe_plan(plan, explain::one_line), HasSubstr("fits         a prerelease; name it"));
   EXPECT_TRUE(to_json(plan.candidates.at(1))["behind_releases"].as_bool());
   // Without any release, being a prerelease is no reason.
   const Plan alone = plan_of({"1.0rc1", "2.0rc1"}, "");
-  EXPECT_THAT(describe_plan(alone, false), Not(HasSubstr("it is a prerelease")));
+  EXPECT_THAT(describe_plan(alone, explain::one_line), Not(HasSubstr("it is a prerelease")));
 }
 
 TEST(PrereleaseTest, ThatAloneUsesTheAcceleratorIsReported) {

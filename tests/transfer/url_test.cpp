@@ -95,6 +95,12 @@ TEST(ProgressLine, NamesTheFileOfAUrl) {
   EXPECT_EQ(progress_line(progress, 79).substr(0, 16), "fetching  b.whl ");
 }
 
+TEST(ProgressLine, NamesTheFileOfAPackageIndex) {
+  const Progress progress{Progress::Phase::downloading, 1u << 20, 9u << 20, 1 << 20,
+                          "package index: torch, torch-2.9.whl"};
+  EXPECT_EQ(progress_line(progress, 79).substr(0, 26), "fetching  torch-2.9.whl  [");
+}
+
 TEST(ProgressLine, FitsTheTerminal) {
   Progress progress{Progress::Phase::waiting, 1, 2, 3, std::string(200, 'x')};
   for (std::size_t columns : {10u, 40u, 80u}) EXPECT_LE(progress_line(progress, columns).size(), columns);

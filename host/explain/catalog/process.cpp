@@ -31,7 +31,8 @@ constexpr Entry entries[] = {
           "the license {license} of {component} must be accepted", "the license {license} must be accepted",
           "the download of {bytes} was declined", "consent was not given"},
      .remedies =
-         {"{!asked}read {license_text} and accept it: --accept-license {license|word}",
+         {"{!asked}read its text ({shown_by}) and accept it: --accept-license {license|word}",
+          "{!asked}{!shown_by}read {license_text} and accept it: --accept-license {license|word}",
           "{!asked}{!license_text}read {url} and accept it: --accept-license {license|word}",
           "{!asked}{!license_text}{!url}accept it: --accept-license {license|word}",
           "{?asked}{?license_text}read {license_text} and accept it: {license} in request.accepted_licenses, "
@@ -76,8 +77,9 @@ constexpr Entry entries[] = {
     {.name = {"EH-P10", "canceled"},
      .meaning = "The operation was stopped on request, or its time was over.",
      .after = "the request to stop",
-     .causes = {"canceled: {reason}", "the operation was canceled"},
-     .remedies = {"start again"},
+     .causes = {"stopped; {kept} of {total} are kept", "stopped; {kept} are kept", "canceled: {reason}",
+                "the operation was canceled"},
+     .remedies = {"{?kept}start again: the download continues where it stopped", "{!kept}start again"},
      .exit_status = S::interrupted},
     {.name = {"EH-P20", "enginehost-probe could not be started"},
      .meaning = "EngineHost tests builds and queries drivers in a small program of its own, "

@@ -12,7 +12,9 @@ constexpr Entry entries[] = {
     {.name = {"EH-S01", "no build fits"},
      .meaning = "Builds of the engine are known, but none fits this machine and request.",
      .before = decided,
-     .causes = {"no build of {engine} for this system has version {unknown_version}; the nearest is "
+     .causes = {"no build of {engine} for this system has version {unknown_version}; versions that fit here "
+                "are {version_here...}",
+                "no build of {engine} for this system has version {unknown_version}; the nearest is "
                 "{nearest_version}",
                 "{count=1}the only build of {engine}, {build}, does not fit {request}: {reason}",
                 "{count=1}the only build of {engine} does not fit this machine and request",
@@ -296,7 +298,7 @@ constexpr Entry entries[] = {
      .meaning =
          "The engine of an existing installation was recognized, but no plugin made for it is available.",
      .before = "version, C++ ABI and library names of the installation against those of the plugins",
-     .causes = {"{path} contains {installed}, but there are plugins only for {plugin...}",
+     .causes = {"{path} contains {installed}, and of the plugins for its engine none fits{?plugin}",
                 "{path} contains {installed} for {system}, and there is no plugin for that",
                 "{path} contains {installed}, and there is no plugin for it",
                 "there is no plugin for the installation"},

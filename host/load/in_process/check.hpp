@@ -17,7 +17,7 @@ struct DeviceCheck {
   std::string device;                 // the requested device: "cuda:0"
   Method method = Method::operation;  // self_test: the engine offers no operations
   std::string computed_on;            // "cuda:0"; empty for a self-test, which does not report it
-  double milliseconds = 0;            // of one computation, data already on the device: the fastest of three
+  double milliseconds = 0;            // of one computation, data already on the device: the fastest one
   double cpu_milliseconds = 0;        // of the same computation on the engine's cpu; 0: not measured
   std::uint64_t memory_total = 0, memory_free = 0;  // read after the check; 0: unknown
   bool reopened = false;                            // the device was lost and the engine was created again
