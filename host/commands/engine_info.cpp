@@ -410,7 +410,8 @@ Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::Ope
   if (tests) say("\n%s", describe(*tests).c_str());
   if (bench) say("\n%s", bench->text.c_str());
   flush_out(stdout);
-  if (failed && outcome.diagnosis) say_failure(*outcome.diagnosis, stderr, flags.explain);
+  // The last line offers the table of the refused builds.
+  if (failed && outcome.diagnosis) say_failure(*outcome.diagnosis, stderr, true);
   print_warnings(context.warnings(), outcome.warnings, flags.common.quiet, flags.common.verbose);
   if (not_drawn) say_failure(*not_drawn);
   if (failed) say_wrapped(report.builds);

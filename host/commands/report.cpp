@@ -52,12 +52,6 @@ std::map<std::string, EngineLine> engines_of(const manifest::Catalog& catalog) {
   return engines;
 }
 
-// Returns the sentence of a diagnosis.
-std::string cause_of(Diagnosis diagnosis) {
-  explain::complete(diagnosis);
-  return diagnosis.cause;
-}
-
 std::string cause_of(const history::Record& record) {
   return record.diagnosis.is_null() ? "" : explain::one_line(explain::diagnosis_from_json(record.diagnosis));
 }
@@ -344,7 +338,8 @@ OutcomeReport outcome_report(open::OpenContext& context, const open::Outcome& ou
     const bool asks = obstacle && obstacle->code == "EH-P03";
     text += title + (obstacle && !asks ? " fits, and would not be opened: " : " would be opened: ") +
             build->id + "\n";
-    if (asks) text += labeled("asks", "first, because " + cause_of(*obstacle));
+    if (asks)
+      text += labeled("asks", "first: " + join(obstacle->values("license"), ", ") + " must be accepted");
     if (obstacle && !asks) text += labeled("stopped by", explain::one_line(*obstacle));
     if (!context.is_recorded())
       text += labeled("installed", outcome.plan.request.installed.contains(build->id) ? "yes" : "no");

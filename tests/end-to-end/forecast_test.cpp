@@ -99,7 +99,7 @@ TEST_F(Forecast, ALicenseThatNobodyAcceptedIsAWord) {
   expect_row("^reference +1[.]0[.]0 cpu +in a folder +asks: license vendor$");
   EXPECT_EQ(compare().opened.code(), "EH-P03");
   EXPECT_THAT(run({"reference", "--plan"}).output,
-              HasSubstr("asks          first, because the license LicenseRef-vendor"));
+              HasSubstr("asks          first: LicenseRef-vendor must be accepted\n"));
 }
 
 TEST_F(Forecast, AnAcceptedLicenseIsNoWord) {
