@@ -107,8 +107,9 @@ int number_of(std::string_view version) {
   return parts[0] * 100 + parts[1];
 }
 
-bool has_nvidia_driver(const platform::Platform& machine) {
-  return machine.cuda.driver.is_known() || machine.cuda.driver_cuda.is_known();
+// A container may show the kernel's driver without the driver's libraries: nothing in it can use CUDA.
+bool has_nvidia_driver(const platform::Cuda& cuda) {
+  return cuda.driver_cuda.is_known() || (cuda.driver.is_known() && !cuda.driver_cuda.is_absent());
 }
 
 Rank rank_of(const Candidate& candidate, const Question& question, const CudaChecked& cuda) {
@@ -128,7 +129,7 @@ Rank rank_of(const Candidate& candidate, const Question& question, const CudaChe
     if (check.result == Answer::unknown)
       (check.left_to_preflight ? rank.library_not_looked_for : rank.has_unknown) = 1;
   rank.is_cpu = device == "cpu";
-  rank.stands_in = has_nvidia_driver(question.machine.platform) && !build.stand_ins().empty();
+  rank.stands_in = has_nvidia_driver(question.machine.platform.cuda) && !build.stand_ins().empty();
   rank.unserved = cuda.unserved;
   rank.by_minor_version = cuda.fit == CudaFit::minor_version;
   rank.priority = -build.priority;

@@ -163,10 +163,11 @@ TEST_F(LocationFlagsTest, AreInEveryRemedyOfADocumentAndNowhereElse) {
 TEST_F(LocationFlagsTest, AreNotRepeatedWherePolicyForbidsOne) {
   give({"reference", "--cache", "/c"});
   const Diagnosis refused = diagnose("EH-P01").with("flag", "--cache").with("asked", "/c");
-  EXPECT_NE(described(refused).find("engine-info shows the policy"), std::string::npos) << described(refused);
+  EXPECT_NE(described(refused).find("engine-info --verbose shows the policy"), std::string::npos)
+      << described(refused);
   const std::string document =
       document_with_given_flags(Json::object().set("diagnosis", explain::to_json(refused))).dump();
-  EXPECT_NE(document.find("engine-info shows the policy"), std::string::npos) << document;
+  EXPECT_NE(document.find("engine-info --verbose shows the policy"), std::string::npos) << document;
 }
 
 }  // namespace

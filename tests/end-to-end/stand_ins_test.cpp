@@ -91,7 +91,7 @@ TEST_F(StandInBuilds, WithTheLibraryItselfArePreferredAndAskedForBesideADriver) 
   terminal.input = "n\n";
   const Ended declined = open({}, terminal);
   EXPECT_THAT(declined.output, HasSubstr("LicenseRef-vendor"));
-  EXPECT_THAT(declined.output, HasSubstr("Do you accept it?"));
+  EXPECT_THAT(declined.output, HasSubstr("Do you accept the license and download"));
   EXPECT_EQ(declined.status, 0) << declined.said();
   const Ended accepted = open({"--accept-license", "LicenseRef-vendor", "--json"}, with_driver());
   EXPECT_EQ(build_of(accepted), "with-itself") << accepted.said();

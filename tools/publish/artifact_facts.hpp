@@ -28,7 +28,7 @@ struct LibraryFacts {
   bool gpu_code_incomplete = false;       // it has more GPU code than the two lists, of other kinds
   bool plugin = false;                    // exports engine_plugin_v1
   std::optional<binary::PluginTexts> plugin_texts;  // what it says of its engine, if the file shows it
-  bool stand_in = false;                  // has EngineHost's note (binary::BinaryInfo)
+  bool stand_in = false;                            // has EngineHost's note (binary::BinaryInfo)
   // For a plugin that uses libtorch's symbols: "1" when they have the newer std::string, else "0".
   std::string cxx11_abi;
   // For an ELF library: the libraries that its own RUNPATH or RPATH finds outside the archive, on the machine

@@ -10,7 +10,6 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "base/version.hpp"
 #include "cache/tree_list.hpp"
 #include "host/acquire/component.hpp"
 #include "tools/publish/add.hpp"
@@ -26,19 +25,6 @@ using manifest::Artifact;
 using manifest::Build;
 using manifest::Component;
 using manifest::Source;
-
-// Returns whether every version that satisfies the bound is at least `version`. One condition that excludes
-// all older versions is enough (base/version.hpp lists the conditions).
-bool is_at_least(const std::string& bound, const std::string& version) {
-  for (const std::string& condition : split(bound, ',')) {
-    const std::size_t comparison = condition.find_first_not_of(' '),
-                      begin = condition.find_first_of("0123456789");
-    if (begin == std::string::npos || condition[comparison] == '<') continue;
-    const std::string named = condition.substr(begin, condition.find_last_not_of(' ') + 1 - begin);
-    if (compare_versions(named, version) >= 0) return true;
-  }
-  return false;
-}
 
 // Names and digests that occurred in the manifests so far.
 struct SeenNames {

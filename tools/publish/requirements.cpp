@@ -235,6 +235,17 @@ std::optional<Json> adapter_of(const LibraryFacts& plugin) {
   return adapter;
 }
 
+bool is_at_least(const std::string& bound, const std::string& version) {
+  for (const std::string& condition : split(bound, ',')) {
+    const std::size_t comparison = condition.find_first_not_of(' '),
+                      begin = condition.find_first_of("0123456789");
+    if (begin == std::string::npos || condition[comparison] == '<') continue;
+    const std::string named = condition.substr(begin, condition.find_last_not_of(' ') + 1 - begin);
+    if (compare_versions(named, version) >= 0) return true;
+  }
+  return false;
+}
+
 System system_of(const std::vector<ArtifactFacts>& parts) {
   std::set<std::string> systems, machines;
   bool first = true;

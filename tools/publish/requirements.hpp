@@ -31,6 +31,10 @@ bool is_of_system(const std::string& kind, const std::string& needed, const std:
 // check before loading follows that path.
 Json requirements_of(const std::vector<ArtifactFacts>& parts, const std::string& flavor);
 
+// Returns whether every version that satisfies the bound is at least `version`. One condition that excludes
+// all older versions is enough (base/version.hpp lists the conditions).
+bool is_at_least(const std::string& bound, const std::string& version);
+
 // Returns the file names of its libraries that have EngineHost's note "stand-in": the member "stands_in_for".
 std::vector<std::string> stand_ins_of(const ArtifactFacts& facts);
 
