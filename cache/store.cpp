@@ -293,6 +293,18 @@ Result<bool> Store::repair_layout() const {
   return true;
 }
 
+namespace {
+
+// In a container with a read-only root often only a folder for temporary files can be written.
+Result<void> with_usable_folder(Result<void> ready) {
+  if (!ready && ready.error().code == "EH-F16")
+    if (const fs::path folder = usable_temporary_folder(); !folder.empty())
+      ready.error().with("usable_folder", path_text(folder));
+  return ready;
+}
+
+}  // namespace
+
 Result<void> Store::check_writable() const {
   TRY(check_place());
   TRY(check_format(root_));
@@ -302,7 +314,7 @@ Result<void> Store::check_writable() const {
     while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
     // prepare() moves aside what is no folder.
     if (fs::is_directory(there, error) && !calls::may_access(there, W_OK | X_OK))
-      return fail(disk_failure(errno, root_ / folder, root_));
+      return with_usable_folder(fail(disk_failure(errno, root_ / folder, root_)));
   }
   return {};
 }
@@ -312,11 +324,7 @@ Result<void> Store::prepare() const {
   TRY(check_format(root_));
   auto ready = make_layer(root_, program_);
   if (ready) ready = try_locks(root_);
-  // In a container with a read-only root often only a folder for temporary files can be written.
-  if (!ready && ready.error().code == "EH-F16")
-    if (const fs::path folder = usable_temporary_folder(); !folder.empty())
-      ready.error().with("usable_folder", path_text(folder));
-  return ready;
+  return with_usable_folder(std::move(ready));
 }
 
 Result<std::optional<Installed>> Store::record_of(std::string_view build) const {

@@ -314,11 +314,11 @@ TEST_F(Flags, TheMachineIsReportedWithAnUnusableCache) {
   RunOptions options;
   options.launcher = {"env", "ENGINEHOST_CACHE=relative"};  // replaces the workplace's
   const Ended text = workplace.info({}, options);
-  EXPECT_EQ(text.status, 0) << text.said();
+  EXPECT_EQ(text.status, 2) << text.said();
   EXPECT_THAT(text.output, HasSubstr("which engines open here is not known"));
   EXPECT_THAT(text.error, HasSubstr("\"relative\" is not an absolute folder"));
   const Ended json = workplace.info({"--json"}, options);
-  EXPECT_EQ(json.status, 0) << json.said();
+  EXPECT_EQ(json.status, 2) << json.said();
   EXPECT_THAT(json.document["failures"].dump(), HasSubstr("ENGINEHOST_CACHE"));
 }
 

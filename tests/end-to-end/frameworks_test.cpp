@@ -102,15 +102,15 @@ TEST_P(FrameworkDecisions, MatchTheTableOfPublishedBuilds) {
   EXPECT_EQ(code("mxnet", "mxnet-1.9.1-cpu-linux-x86_64"), GetParam().mxnet_cpu);
 }
 
-// The driver first: CUDA 12.5 needs one of 525.60.13, 11.2 one of 450.80.02, 10.2 one of 440.33. Then the
-// code for the card: TensorFlow's wheels have PTX that a newer driver compiles, MXNet's have none, so cu102
-// ends with compute capability 7.x and cu112 with 8.x. The plugins need GLIBCXX 3.4.22, which CentOS 7 does
-// not have.
+// The GPU first, then the driver: CUDA 12.5 needs one of 525.60.13, 11.2 one of 450.80.02, 10.2 one of
+// 440.33. Then the code for the card: TensorFlow's wheels have PTX that a newer driver compiles, MXNet's have
+// none, so cu102 ends with compute capability 7.x and cu112 with 8.x. The plugins need GLIBCXX 3.4.22, which
+// CentOS 7 does not have.
 INSTANTIATE_TEST_SUITE_P(
     RecordedMachines, FrameworkDecisions,
     testing::Values(
-        Decision{"linux-alpine-musl", "EH-L29", "EH-L29", "EH-L29", "EH-L29", "EH-L29"},
-        Decision{"linux-centos7-no-gpu", "EH-L08", "EH-L09", "EH-L09", "EH-L09", "EH-L08", "EH-L09"},
+        Decision{"linux-alpine-musl", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-L29"},
+        Decision{"linux-centos7-no-gpu", "EH-G01", "EH-G01", "EH-G01", "EH-G01", "EH-L08", "EH-L09"},
         Decision{"linux-container-without-gpus", "EH-G01", "EH-G01", "EH-G01", "EH-G01", ""},
         Decision{"linux-driver-timed-out", "", "", "", "", ""},
         Decision{"linux-fedora41-nouveau-rtx3060", "EH-G01", "EH-G01", "EH-G01", "EH-G01", ""},

@@ -17,7 +17,9 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 constexpr const char* add_again =
-    "engine-manifest add repository toy --engine reference --version 1.0.1 --flavor cpu --plugin "
+    "engine-manifest add repository toy --engine reference --version 1.0.1 --flavor cpu --license toy "
+    "--license-id "
+    "Apache-2.0 --plugin "
     "libengine_toy.so";
 constexpr const char* sign = "engine-manifest sign repository --key key.key";
 constexpr const char* publish = "engine-manifest publish repository web";
@@ -38,7 +40,9 @@ class KilledPublisher : public Publisher, public testing::WithParamInterface<Ste
     if (IsSkipped() || HasFatalFailure()) return;
     if (!can_trace()) GTEST_SKIP() << "strace cannot trace here";
     sh("engine-manifest init repository --name Toy\n"
-       "engine-manifest add repository toy --engine reference --version 1.0.0 --flavor cpu --plugin "
+       "engine-manifest add repository toy --engine reference --version 1.0.0 --flavor cpu --license toy "
+       "--license-id "
+       "Apache-2.0 --plugin "
        "libengine_toy.so\n"
        "minisign -G -W -p key.pub -s key.key\n" +
        std::string(sign) + "\n" + publish + "\n" + GetParam().before +

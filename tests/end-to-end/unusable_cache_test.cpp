@@ -386,7 +386,9 @@ TEST_F(UnusableCache, APathWithInvalidUtf8IsRefusedBeforeInstalling) {
   EXPECT_THAT(run.diagnosis()["cause"].as_string(),
               AllOf(HasSubstr("ENGINEHOST_CACHE"), HasSubstr("x\\xff"), HasSubstr("is not UTF-8")));
   EXPECT_FALSE(fs::exists(workplace.folder() / "x\xff"));
-  EXPECT_EQ(workplace.info({"--json"}, options).status, 0) << "the machine is reported nevertheless";
+  const Ended machine = workplace.info({"--json"}, options);
+  EXPECT_EQ(machine.status, 2) << machine.said();
+  EXPECT_TRUE(machine.document["platform"].is_object()) << "the machine is reported nevertheless";
 }
 
 // The loader would look for the library in another folder.
