@@ -1,5 +1,6 @@
 // The text of a diagnosis: the facts of the JSON, on one screen.
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "base/columns.hpp"
@@ -72,7 +73,18 @@ std::string label_of(std::string_view key) {
   return text;
 }
 
-bool is_in(std::string_view part, std::string_view text) { return text.find(part) != std::string_view::npos; }
+// Returns whether the text has the part, as words of its own: a size of "20" is not in the path "/tmp/a20f".
+bool is_in(std::string_view part, std::string_view text) {
+  const auto is_of_a_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto joins = [&](char a, char b) { return is_of_a_word(a) && is_of_a_word(b); };
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) {
+    const std::size_t end = at + part.size();
+    if ((at == 0 || !joins(text[at - 1], part.front())) &&
+        (end == text.size() || !joins(part.back(), text[end])))
+      return true;
+  }
+  return false;
+}
 
 // Returns the file that needs a library, from the source of that evidence.
 std::string needer_of(const Evidence& library, const std::string& otherwise) {

@@ -54,6 +54,14 @@ TEST(Describe, RepeatsNothing) {
   EXPECT_THAT(text, Not(HasSubstr("\n  file ")));
 }
 
+TEST(Describe, AValueInsideALongerWordIsNoRepetition) {
+  const auto described = [](const char* file) {
+    return describe(diagnose("EH-F10").with("file", file).with("size", "20").with("type", "text file"));
+  };
+  EXPECT_THAT(described("/home/a20f/libx.so"), HasSubstr("\n  size        20\n"));
+  EXPECT_THAT(described("/home/a-20/libx.so"), Not(HasSubstr("size")));
+}
+
 TEST(Describe, ALibraryThatIsThereAndCannotBeReadIsNotCalledMissing) {
   const std::string text = describe(diagnose_errno("EH-F01", EIO)
                                         .with("file", "/a/b.so")
