@@ -1,6 +1,9 @@
 // Common parts of the stand-ins: the mark by which EngineHost knows them, and writing without the C library.
 #pragma once
 #include <stddef.h>
+
+// Functions that do nothing use few of their parameters.
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 #include <stdint.h>
 
 // An ELF note of type 1 and name "EngineHost" (host/binary reads it). A file with it is no library of
