@@ -10,6 +10,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "cache/tree_list.hpp"
 #include "host/acquire/component.hpp"
 #include "tools/publish/add.hpp"
