@@ -1,7 +1,5 @@
 #include "base/file_system.hpp"
 
-#include "base/environment.hpp"
-
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -17,6 +15,8 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+
+#include "base/environment.hpp"
 
 namespace enginehost {
 

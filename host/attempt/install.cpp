@@ -5,7 +5,6 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/acquire/description.hpp"
-#include "host/consent/consent.hpp"
 #include "host/oci/pull.hpp"
 #include "host/settings/policy.hpp"
 #include "host/transfer/package_index.hpp"
@@ -110,16 +109,17 @@ Result<acquire::Question> question_offline(const OpenContext& context, const man
   return acquire::question_for(build, context.store(), options);
 }
 
-Result<void> check_download(const OpenContext& context, const manifest::Build& build,
-                            const acquire::Question& question) {
+Result<consent::Standing> check_download(const OpenContext& context, const manifest::Build& build,
+                                         const acquire::Question& question) {
   for (const manifest::Component* component : build.all_components()) {
     if (std::ranges::find(question.components, component->id) == question.components.end()) continue;
     for (auto check : {check_size(context.settings(), *component), check_sources(context, *component, build)})
       if (!check)
         return fail(std::move(check.error().with("build", build.id).with("component", component->id)));
   }
-  TRY(consent::standing_of(context.settings(), question).map([](const auto&) {}));
-  return context.store().check_writable();
+  TRY_ASSIGN(consent::Standing standing, consent::standing_of(context.settings(), question));
+  TRY(context.store().check_writable());
+  return standing;
 }
 
 Result<acquire::Acquired> install_noted(OpenContext& context, const manifest::Build& build,

@@ -3,6 +3,7 @@
 // Thread safety: one thread at a time, as for OpenContext.
 #pragma once
 #include "host/acquire/acquire.hpp"
+#include "host/consent/consent.hpp"
 #include "host/context/open_context.hpp"
 
 namespace enginehost::open {
@@ -15,10 +16,10 @@ Result<void> repair_places(OpenContext& context);
 Result<acquire::Question> question_offline(const OpenContext& context, const manifest::Build& build);
 
 // Checks what is known before the first byte of a download is fetched and before anybody is asked. Writes
-// nothing. Errors: EH-P01 if policy forbids the size of a part, every source of it, or a license; EH-F16 if
-// the cache cannot be written.
-Result<void> check_download(const OpenContext& context, const manifest::Build& build,
-                            const acquire::Question& question);
+// nothing. Returns the state of the licenses. Errors: EH-P01 if policy forbids the size of a part, every
+// source of it, or a license; EH-F16 if the cache cannot be written.
+Result<consent::Standing> check_download(const OpenContext& context, const manifest::Build& build,
+                                         const acquire::Question& question);
 
 // Calls acquire::acquire() after check_download() and notes its events: "fetch" for received bytes or failed
 // sources, "install" for a build that this call installed or repaired. An installed build causes no event.

@@ -15,8 +15,7 @@ std::optional<Diagnosis> obstacle_to(OpenContext& context, const manifest::Build
   const auto question = question_offline(context, build);
   if (!question) return question.error();
   if (question->sources.empty()) return std::nullopt;
-  if (auto checked = check_download(context, build, *question); !checked) return std::move(checked).error();
-  const auto standing = consent::standing_of(context.settings(), *question);
+  const auto standing = check_download(context, build, *question);
   if (!standing) return standing.error();
   if (standing->to_ask.empty()) return std::nullopt;
   Diagnosis missing = consent::consent_missing(*question, standing->to_ask.front());

@@ -29,8 +29,8 @@ Json to_json(const Request& request);
 
 // Returns the check that explains a rejection: the first "no" that is not overridden. Hardware that the
 // machine lacks comes before all others, and the driver before libraries, because all builds for that
-// hardware share this reason, and installing a library of CUDA would not help. Else the
-// first "unknown", and of those one that preflight does not check. Else nullptr. Points into the candidate.
+// hardware share this reason, and installing a library of CUDA would not help. Else the first "unknown", and
+// of those one that preflight does not check. Else nullptr. Points into the candidate.
 const Check* decisive_check(const Candidate& candidate);
 
 // Returns true if the check refuses the build, and only other hardware would help.

@@ -124,8 +124,8 @@ struct Plan {
 //   request names by number decides alone.
 // - A prerelease is ranked behind every other build that fits, unless the request names one.
 // - A build with stand-ins is ranked behind the same version without, on a machine with NVIDIA's driver:
-// another engine of
-//   the process may need NVIDIA's own libraries, and one process has one file for each name.
+//   another engine of the process may need NVIDIA's own libraries, and one process has one file for each
+//   name.
 // - History is taken as it is, because its reader dropped stale records. It counts only for a build with the
 //   same artifacts.
 // - `now` is in seconds since 1970, for quarantines that end with time.

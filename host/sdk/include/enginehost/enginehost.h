@@ -170,8 +170,9 @@ typedef struct enginehost_request {
   const char* const* installations;
   size_t installation_count;
   /* Log messages of the engine, and EngineHost's warnings about the open (topic "enginehost"), while it is opened and
-   * as long as the handle is open, so `user_data` must stay valid as long.  Called on any thread of the engine, also on several at once.  It must return quickly and not call into the
-   * engine.  Freeing the handle waits for a running callback. */
+   * as long as the handle is open, so `user_data` must stay valid as long.  Called on any thread of the engine, also on
+   * several at once.  It must return quickly and not call into the engine.  Freeing the handle waits for a running
+   * callback. */
   void (*on_log)(const enginehost_log* message, void* user_data);
   int32_t log_level; /* lowest level delivered: ENGINEHOST_LOG_...; 0: as configured ("log", ENGINEHOST_LOG) */
   int32_t reserved_log;
