@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <numeric>
+#include <utility>
 
 namespace enginehost {
 
@@ -56,16 +57,52 @@ std::string format_bytes(std::uint64_t bytes) {
   return text;
 }
 
+namespace {
+
+constexpr std::string_view white = " \t\r\n", begins_query = "?#";
+
+// Returns the length of "user:password@" at the start of what follows "://". The last '@' before the path
+// counts, because a password may hold one. "user:pass/word@host" is no URL, but somebody may have written it.
+std::size_t length_of_user(std::string_view url) {
+  const std::string_view authority = url.substr(0, url.find_first_of("/?# \t\r\n\"'<>"));
+  const std::size_t user = authority.rfind('@'), colon = authority.rfind(':');
+  if (user != std::string_view::npos) return user + 1;
+  if (colon == std::string_view::npos || authority.starts_with('[')) return 0;
+  if (authority.find_first_not_of("0123456789", colon + 1) == std::string_view::npos) return 0;
+  return url.substr(0, url.find_first_of(" \t\r\n\"'<>")).rfind('@') + 1;  // npos + 1 is 0
+}
+
+// Returns the URL at the start of the text as it is shown, and how much of the text it is. `ends`: the
+// characters that end it; a query may hold any other.
+std::pair<std::string_view, std::size_t> shown_url(std::string_view text, std::string_view ends) {
+  const std::size_t end = std::min(text.find_first_of(ends), text.size());
+  const std::string_view url = text.substr(0, end);
+  const std::size_t query = url.find_first_of(begins_query);
+  // A sentence may end in a question mark, or in another mark behind the URL.
+  if (query == std::string_view::npos || (query + 1 == url.size() && !ends.empty())) return {url, end};
+  return {url.substr(0, query), ends.empty() ? end : url.find_last_not_of(",.;:)'") + 1};
+}
+
+}  // namespace
+
 std::string without_passwords(std::string_view text) {
   constexpr std::string_view before_host = "://";
+  // A query of a text that is nothing but a URL ends with the text. In JSON and in sentences quotes end it.
+  const bool is_url_alone = text.find_first_of(white) == std::string_view::npos &&
+                            text.find_first_of(":\"'<>\\?#") == text.find(before_host);
+  const std::string_view ends = is_url_alone ? std::string_view() : " \t\r\n\"<>\\";
   std::string result;
   for (std::size_t at = text.find(before_host); at != std::string_view::npos; at = text.find(before_host)) {
     at += before_host.size();
     result.append(text.substr(0, at));
     text.remove_prefix(at);
-    // The last '@' before the path: a password may hold one.
-    const std::size_t user = text.substr(0, text.find_first_of("/?# \t\r\n\"'<>")).rfind('@');
-    if (user != std::string_view::npos) text.remove_prefix(user + 1);
+    text.remove_prefix(length_of_user(text));
+    const auto [shown, length] = shown_url(text, ends);
+    // Another URL may stand in the same word: "https://a,https://b".
+    const std::size_t next = shown.find(before_host);
+    if (next != std::string_view::npos) continue;
+    result.append(shown);
+    text.remove_prefix(length);
   }
   return result.append(text);
 }

@@ -21,8 +21,8 @@ std::string to_lower(std::string_view text);  // ASCII only
 // Returns "1.9 GiB", "64 KiB" or "12 bytes", in binary units.
 std::string format_bytes(std::uint64_t bytes);
 
-// Removes the user and password from each "scheme://user:password@", so that no password is printed, stored
-// or passed on.
+// Returns the text with each URL in it fit to be shown, stored and passed on: without user and password, query
+// and fragment, which may grant access.
 std::string without_passwords(std::string_view text);
 
 // Returns two lower-case hexadecimal digits for each byte.

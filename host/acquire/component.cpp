@@ -264,7 +264,7 @@ class ArtifactInstaller {
       if (!published && !is_bad_archive(published.error().code)) return fail(std::move(published).error());
       file->remove();
       if (published) {
-        work_.acquired.sources.push_back(transfer::without_secret_query(where));
+        work_.acquired.sources.push_back(without_passwords(where));
         return std::optional(std::move(*published));
       }
       if (resumed) continue;  // bytes of an earlier run may be the cause
@@ -315,7 +315,7 @@ class ArtifactInstaller {
       auto published = publish(unpacking, *file);
       // Only an interrupted attempt keeps the bytes.
       if (published || is_bad_archive(published.error().code)) file->remove();
-      if (published) work_.acquired.sources.push_back(transfer::without_secret_query(delivery.where));
+      if (published) work_.acquired.sources.push_back(without_passwords(delivery.where));
       return published;
     }
     return fail(diagnose("EH-N15"));

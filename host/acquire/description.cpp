@@ -18,15 +18,14 @@ Json sources_of(const std::vector<manifest::Source>& listed, const manifest::Bui
     Json entry = Json::object();
     switch (source.kind) {
       case manifest::Source::Kind::url:
-        entry.set("url", transfer::without_secret_query(without_passwords(source.location)));
+        entry.set("url", without_passwords(source.location));
         break;
       case manifest::Source::Kind::oci:
         entry.set("oci", without_passwords(source.location));
         break;
       case manifest::Source::Kind::file: {
         const std::string where = resolve_file_source(source, build);
-        transfer::is_url(where) ? entry.set("url", transfer::without_secret_query(without_passwords(where)))
-                                : entry.set("file", where);
+        transfer::is_url(where) ? entry.set("url", without_passwords(where)) : entry.set("file", where);
         break;
       }
       case manifest::Source::Kind::package_index:
@@ -182,7 +181,7 @@ std::string manifest_of(const manifest::Build& build) {
     const manifest::License& license = found->second;
     Json entry = Json::object();
     entry.set("id", license.id).set("accept", license.explicit_consent ? "explicit" : "implicit");
-    if (!license.url.empty()) entry.set("url", license.url);
+    if (!license.url.empty()) entry.set("url", without_passwords(license.url));
     if (!license.sha256.empty()) entry.set("sha256", license.sha256);
     if (!license.redistribute.empty()) entry.set("redistribute", license.redistribute);
     licenses.set(component->license, std::move(entry));

@@ -67,8 +67,7 @@ Result<std::string> unpack_parts(const transfer::Place& source, const manifest::
   const transfer::TransferOptions& transfer = source.options ? *source.options : options.transfer;
   TRY_ASSIGN(const std::uint64_t size, size_of_source(source, transfer, cancel));
   TRY_ASSIGN(const fs::path scratch, make_private_folder(into.parent_path(), "parts"));
-  const std::string where =
-      transfer::without_credentials(source.url.empty() ? path_text(source.path) : source.url);
+  const std::string where = without_passwords(source.url.empty() ? path_text(source.path) : source.url);
   std::uint64_t received = 0;
   const auto fetch = [&](const char* name,
                          const std::vector<transfer::Range>& ranges) -> Result<std::unique_ptr<GrowingFile>> {

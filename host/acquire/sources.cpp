@@ -23,7 +23,7 @@ Result<transfer::ChunkList> fetch_list(const manifest::Source& source, const man
                                : transfer::fetch_text(place.url, options, largest_list, {}, work.cancel));
   if (const std::string actual = sha256_hex(text); actual != artifact.chunks_sha256)
     return fail(diagnose("EH-N08")
-                    .with("url", transfer::without_credentials(where))
+                    .with("url", where)
                     .with("expected_sha256", artifact.chunks_sha256, "manifest")
                     .with("actual_sha256", actual));
   TRY_ASSIGN(transfer::ChunkList list, transfer::read_chunk_list(text, where));

@@ -149,7 +149,7 @@ void CachedReader::fetch(const std::vector<manifest::Expected>& documents) {
     // Documents do not begin like a web page. The sign-in page of a network is not the publisher's mistake.
     const auto page = bytes ? transfer::title_of_page(bytes->substr(0, 4096)) : std::nullopt;
     if (page) {
-      Diagnosis diagnosis = diagnose("EH-N06").with("url", transfer::without_credentials(wanted[i].url));
+      Diagnosis diagnosis = diagnose("EH-N06").with("url", wanted[i].url);
       if (!page->empty()) diagnosis.with("title", *page, "the first bytes");
       bytes = fail(std::move(diagnosis));
     }

@@ -12,6 +12,7 @@
 #include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/text.hpp"
 #include "host/binary/binary.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/program.hpp"
@@ -20,6 +21,7 @@
 #include "host/settings/audit.hpp"
 #include "host/settings/policy.hpp"
 #include "host/settings/records.hpp"
+#include "host/transfer/transfer.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -33,6 +35,29 @@ std::string identity_of_library(const std::filesystem::path& library) {
   const auto info = binary::read_binary(real);
   return path_text(real) + " " +
          (info && !info->build_id.empty() ? info->build_id : std::string("without build id"));
+}
+
+// Returns what the settings name, for transfer::TransferOptions::named_origins. The transfer adds the indexes
+// of packages.
+std::vector<std::string> named_origins(const settings::Settings& settings) {
+  std::vector<std::string> named;
+  const auto add = [&](const std::string& url) {
+    if (settings::is_url(url)) named.push_back(transfer::origin_of(url));
+  };
+  for (const settings::Repository& repository : settings.repositories) add(repository.location);
+  for (const settings::Mirror& mirror : settings.mirrors) {
+    add(mirror.of);
+    add(mirror.use);
+  }
+  for (const std::string& host : settings.plain_http_registries) {
+    add("http://" + host);
+    add("https://" + host);
+  }
+  for (const std::string& pair : settings.registry_mirrors)
+    for (const std::string& host : split(pair, '=')) add("https://" + host);
+  for (const std::string& host : settings.policy.allowed_hosts.value_or(std::vector<std::string>()))
+    if (!host.starts_with("*")) add("https://" + host);
+  return named;
 }
 
 // A driver that takes so long is not asked for every report: it may wake a GPU.
@@ -128,6 +153,7 @@ transfer::TransferOptions OpenContext::transfer_options() const {
   options.package_index = settings().package_index;
   if (const settings::Setting* setting = settings().find("package_index"); setting != nullptr)
     options.package_index_set_by = setting->source;
+  options.named_origins = named_origins(settings());
   options.answers_folder = path_text(state_folder_);
   options.plain_http_registries = settings().plain_http_registries;
   options.registry_mirrors = settings().registry_mirrors;

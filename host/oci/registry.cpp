@@ -89,7 +89,7 @@ transfer::HttpOutcome Registry::exchange(const RegistryRequest& request, std::st
   else
     http.authorization.anonymous = true;
   const Diagnosis too_long = diagnose("EH-N32")
-                                 .with("reference", transfer::without_credentials(http.url))
+                                 .with("reference", http.url)
                                  .with("problem", "it is longer than " + format_bytes(request.limit));
   return read_whole(http, body, request.limit, too_long, !request.body);
 }
@@ -182,12 +182,11 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
   const std::string& realm = challenge["realm"];
   const std::string realm_host = host_of(realm);
   const auto refuse = [&](std::string_view problem) {
-    return fail(
-        diagnose("EH-N30")
-            .with("registry", host_)
-            .with("repository", repository_)
-            .with("token_service", printable_line(transfer::without_credentials(realm).substr(0, 200)))
-            .with("problem", problem));
+    return fail(diagnose("EH-N30")
+                    .with("registry", host_)
+                    .with("repository", repository_)
+                    .with("token_service", printable_line(without_passwords(realm).substr(0, 200)))
+                    .with("problem", problem));
   };
   if (!transfer::is_url(realm) || realm_host.empty())
     return refuse("the registry names no token service that is a URL");
@@ -217,7 +216,7 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
   const bool refused = outcome.answer.status >= 400 && outcome.answer.status < 500;
   if (outcome.diagnosis && refused && !outcome.transient) {
     Diagnosis diagnosis = refusal(outcome);
-    return fail(std::move(diagnosis.with("token_service", transfer::without_credentials(realm))));
+    return fail(std::move(diagnosis.with("token_service", realm)));
   }
   if (outcome.diagnosis) return fail(*outcome.diagnosis);
   auto token = token_in(body);
@@ -274,7 +273,7 @@ Result<RegistryAnswer> Registry::ask(const RegistryRequest& request) {
     if (outcome.answer.status == 401 || outcome.answer.status == 403) return fail(refusal(outcome));
     RegistryAnswer answer;
     answer.status = outcome.answer.status;
-    answer.url = transfer::without_credentials(outcome.answer.url);
+    answer.url = without_passwords(outcome.answer.url);
     answer.location = outcome.answer.location.empty()
                           ? ""
                           : transfer::join_url(outcome.answer.url, outcome.answer.location);

@@ -181,7 +181,7 @@ std::string text_of(const Json& value) {
   for (const Json& element : value.as_array())
     texts.push_back(element.is_object() ? element["of"].as_string() + " -> " + element["use"].as_string()
                                         : element.as_string());
-  return join(texts, " ");
+  return without_passwords(join(texts, " "));
 }
 
 }  // namespace enginehost::settings

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "host/transfer/pip.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::transfer {
@@ -34,7 +36,50 @@ Result<std::string> read_bundle(const std::string& file, std::string_view proble
   return fail(std::move(diagnosis));
 }
 
+namespace fs = std::filesystem;
+
+fs::path netrc_file() {
+  if (const auto named = environment_variable("NETRC"); named && !named->empty()) return path_of(*named);
+  const fs::path home = home_folder();
+  if (home.empty()) return {};
+  std::error_code error;
+  for (const char* name : {".netrc", "_netrc"})  // the second is usual on Windows
+    if (fs::exists(home / name, error)) return home / name;
+  return {};
+}
+
+// Comments and macros, which end with an empty line, may hold any words.
+bool names_machine(const fs::path& netrc, const std::string& host) {
+  const auto text = read_file(netrc, 1u << 20);
+  if (!text || host.empty()) return false;
+  bool is_in_macro = false, is_next = false;
+  for (const std::string& line : split(*text, '\n')) {
+    is_in_macro = is_in_macro && !trim(line).empty();
+    if (is_in_macro || trim(line).starts_with('#')) continue;
+    for (std::string& word : words_of(line)) {
+      if (is_next && to_lower(word) == host) return true;
+      is_next = word == "machine";
+      if (word == "macdef") is_in_macro = true;
+      if (is_in_macro) break;
+    }
+  }
+  return false;
+}
+
 }  // namespace
+
+fs::path netrc_for(const std::string& url, const TransferOptions& options) {
+  const fs::path file = netrc_file();
+  if (file.empty()) return {};
+  const std::string origin = origin_of(url);
+  const bool is_named = std::ranges::find(options.named_origins, origin) != options.named_origins.end();
+  const bool is_usual = origin.starts_with("https://") && origin.ends_with(":443");
+  return is_named || (is_usual && names_machine(file, host_of(url))) ? file : fs::path();
+}
+
+bool is_netrc_withheld(const std::string& url, const TransferOptions& options) {
+  return netrc_for(url, options).empty() && names_machine(netrc_file(), host_of(url));
+}
 
 Result<Certificates> certificates_for(const TransferOptions& options) {
   Certificates certificates{chosen_bundle(options), {}};
@@ -81,8 +126,8 @@ std::string proxy_set_by(const std::string& url, const TransferOptions& options)
 std::string proxy_for(const std::string& url, const TransferOptions& options) {
   std::string proxy = options.proxy;
   if (proxy.empty()) proxy = environment_variable(proxy_set_by(url, options).c_str()).value_or("");
-  return proxy.find("://") == std::string::npos && !proxy.empty() ? without_credentials("http://" + proxy)
-                                                                  : without_credentials(proxy);
+  return proxy.find("://") == std::string::npos && !proxy.empty() ? without_passwords("http://" + proxy)
+                                                                  : without_passwords(proxy);
 }
 
 bool is_trusted_host(const std::string& url, const TransferOptions& options) {

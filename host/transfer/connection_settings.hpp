@@ -1,6 +1,7 @@
 // Certificates and proxy of a connection.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "base/result.hpp"
@@ -36,6 +37,14 @@ std::string proxy_for(const std::string& url, const TransferOptions& options);
 
 // Returns what names that proxy: options.proxy_set_by or a variable. Empty if none does.
 std::string proxy_set_by(const std::string& url, const TransferOptions& options);
+
+// Returns the user's file of passwords (NETRC, else ~/.netrc) if it may be used for the URL; else nothing. It
+// may for an origin that the user or the administrator names (options.named_origins), and by https for port
+// 443 of a host that the file names as a machine. Its "default" is thus only for the former.
+std::filesystem::path netrc_for(const std::string& url, const TransferOptions& options);
+
+// Returns whether the file names the URL's host as a machine, although it may not be used for the URL.
+bool is_netrc_withheld(const std::string& url, const TransferOptions& options);
 
 // Returns whether the URL's host is one of options.trusted_hosts.
 bool is_trusted_host(const std::string& url, const TransferOptions& options);

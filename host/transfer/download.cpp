@@ -7,6 +7,7 @@
 #include <mutex>
 #include <system_error>
 
+#include "base/text.hpp"
 #include "host/transfer/download_connection.hpp"
 #include "host/transfer/progress.hpp"
 
@@ -44,7 +45,7 @@ class Download {
         mirrors_(request.mirrors.size()),
         align_(std::max<std::uint64_t>(sink.alignment(), 1)),
         meter_(progress, Progress::Phase::downloading,
-               request.mirrors.empty() ? "" : without_credentials(request.mirrors.front().name)) {
+               request.mirrors.empty() ? "" : without_passwords(request.mirrors.front().name)) {
     meter_.expect(request.size);
   }
   Result<DownloadReport> run(const std::optional<CancelToken>& cancel);
@@ -222,8 +223,7 @@ void Download::give_up(std::size_t mirror, const Diagnosis& diagnosis, bool out)
   mirrors_[mirror].out = mirrors_[mirror].out || out;
   ++mirrors_[mirror].strikes;
   MirrorFailure failure{mirror, diagnosis, out};
-  if (failure.diagnosis.value("url").empty())
-    failure.diagnosis.with("url", without_credentials(request_.mirrors[mirror].name));
+  if (failure.diagnosis.value("url").empty()) failure.diagnosis.with("url", request_.mirrors[mirror].name);
   // Keeps the last diagnosis of each mirror.
   for (MirrorFailure& known : failures_)
     if (known.mirror == mirror) {
@@ -414,7 +414,7 @@ DownloadReport Download::report(Clock::time_point began) const {
     report.contributors.push_back(i);
     if (most == nullptr || mirrors_[i].bytes > most->bytes) {
       most = &mirrors_[i];
-      report.url = most->url.empty() ? without_credentials(request_.mirrors[i].name) : most->url;
+      report.url = most->url.empty() ? without_passwords(request_.mirrors[i].name) : most->url;
     }
   }
   return report;

@@ -80,9 +80,7 @@ Result<void> Connection::start(std::uint64_t offset) {
   if (offset == position_) return {};
   TRY_ASSIGN(const bool refetch, may_restart_());
   if (!refetch)
-    return fail(diagnose("EH-N02")
-                    .with("url", without_credentials(order_.from->name()))
-                    .with("problem", sends_whole_files));
+    return fail(diagnose("EH-N02").with("url", order_.from->name()).with("problem", sends_whole_files));
   begin_ = position_ = 0;
   end_ = order_.size;
   return {};

@@ -108,9 +108,8 @@ bool may_succeed_later(long status) {
 }
 
 bool has_credentials(const std::string& url) {
-  const std::string origin = origin_of(url);
-  return !origin.empty() && without_credentials(url).size() < url.size() &&
-         url.substr(0, url.find('/', url.find("://") + 3)).find('@') != std::string::npos;
+  const std::string_view after = std::string_view(url).substr(url.find("://") + 3);
+  return after.substr(0, after.find_first_of("/?#")).find('@') != std::string_view::npos;
 }
 
 }  // namespace
@@ -126,7 +125,7 @@ ExchangeFailure failure_of(const BrokenExchange& broken, const HttpAnswer& answe
   ExchangeFailure outcome{diagnose(failure.code), failure.transient,
                           result == CURLE_HTTP2 || result == CURLE_HTTP2_STREAM};
   Diagnosis& diagnosis = outcome.diagnosis;
-  diagnosis.with("url", without_credentials(url));
+  diagnosis.with("url", url);
   if (broken.proxy_status >= 300) {  // the proxy refused the connection
     outcome.transient = may_succeed_later(broken.proxy_status);
     diagnosis.code = "EH-N04";
@@ -141,7 +140,7 @@ ExchangeFailure failure_of(const BrokenExchange& broken, const HttpAnswer& answe
     if (code == "EH-N05") {
       const bool is_of_proxy = is_tls_of_proxy(broken, proxy);
       diagnosis.with("host", host_of(is_of_proxy ? proxy : url))
-          .with("tls_peer", is_of_proxy ? "the proxy " + proxy : without_credentials(url));
+          .with("tls_peer", is_of_proxy ? "the proxy " + proxy : without_passwords(url));
       if (const auto fault = fault_of_certificate(broken.said); !fault.empty())
         diagnosis.with("certificate", fault, "the TLS library")
             .with("clock", text_of_time(std::time(nullptr)), "this machine");
@@ -164,7 +163,7 @@ ExchangeFailure refusal_of(const HttpAnswer& answer, std::string_view page, cons
                            const TransferOptions& options) {
   ExchangeFailure outcome{diagnose("EH-N04"), may_succeed_later(answer.status)};
   Diagnosis& diagnosis = outcome.diagnosis;
-  diagnosis.with("url", without_credentials(url)).with("status", std::to_string(answer.status));
+  diagnosis.with("url", url).with("status", std::to_string(answer.status));
   diagnosis.with("host", host_of(url));
   if (outcome.transient) diagnosis.with("temporary", "yes");
   if (outcome.transient && answer.retry_after)
@@ -173,6 +172,8 @@ ExchangeFailure refusal_of(const HttpAnswer& answer, std::string_view page, cons
   if (const std::string proxy = proxy_for(url, options); answer.status == 407 && !proxy.empty())
     diagnosis.with("proxy", proxy).with("proxy_set_by", proxy_set_by(url, options));
   if (answer.status == 401 && has_credentials(url)) diagnosis.with("signed_in", "with those of its address");
+  if (answer.status == 401 && is_netrc_withheld(url, options))
+    diagnosis.with("netrc_withheld", origin_of(url), "the passwords of ~/.netrc");
   if (const auto title = title_of_page(page); title && !title->empty())
     diagnosis.with("title", *title, "the page that came with it");
   std::string said = message_of_server(page);

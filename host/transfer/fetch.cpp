@@ -31,9 +31,7 @@ constexpr milliseconds end_patience{500};
 // A name that does not resolve, or a port that refuses, rarely recovers within a minute.
 constexpr int retries_without_connection = 2;
 
-Diagnosis offline_refusal(std::string_view url) {
-  return std::move(diagnose("EH-N10").with("url", without_credentials(url)));
-}
+Diagnosis offline_refusal(std::string_view url) { return std::move(diagnose("EH-N10").with("url", url)); }
 
 bool is_strong(std::string_view etag) { return etag.size() > 2 && etag.front() == '"'; }
 
@@ -68,7 +66,7 @@ class Fetch {
         options_(options),
         cancel_(cancel),
         client_(client),
-        meter_(progress, Progress::Phase::downloading, without_credentials(request.url)),
+        meter_(progress, Progress::Phase::downloading, without_passwords(request.url)),
         decode_(!request.expected_size) {
     meter_.expect(request.expected_size);
     etag_ = request.etag;
@@ -137,7 +135,7 @@ Diagnosis Fetch::wrong_length(std::uint64_t actual) const {
 
 // Decides by the headers whether the server continues, starts again, or sends something else.
 Result<void> Fetch::begin(const HttpAnswer& answer) {
-  report_.url = without_credentials(answer.url);
+  report_.url = without_passwords(answer.url);
   report_.content_type = answer.content_type;
   report_.etag = answer.etag;
   encoding_ = answer.encoding;
@@ -297,12 +295,11 @@ Result<TransferReport> Fetch::run() {
         again && failures_ > 0 ? backoff(options_, failures_, outcome.answer) : milliseconds{0};
     if (!again || (time_ && time_->left(report_.received) <= pause)) {
       Diagnosis diagnosis = *outcome.diagnosis;
-      if (diagnosis.value("url").empty()) diagnosis.with("url", without_credentials(request_.url));
+      if (diagnosis.value("url").empty()) diagnosis.with("url", request_.url);
       if (report_.attempts > 1) diagnosis.with("attempts", std::to_string(report_.attempts));
       return fail(std::move(diagnosis));
     }
-    if (pause.count() > 0 && !wait(pause, cancel_))
-      return fail(diagnose("EH-P10").with("url", without_credentials(request_.url)));
+    if (pause.count() > 0 && !wait(pause, cancel_)) return fail(diagnose("EH-P10").with("url", request_.url));
   }
 }
 
@@ -355,7 +352,7 @@ Result<void> DocumentTime::check(std::string_view url, std::uint64_t received) c
   if (left(received).count() > 0) return {};
   const auto passed = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - began_);
   return fail(diagnose("EH-N03")
-                  .with("url", without_credentials(url))
+                  .with("url", url)
                   .with("document_seconds", std::to_string(passed.count()))
                   .with("received", std::to_string(received)));
 }

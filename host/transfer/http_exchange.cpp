@@ -33,7 +33,7 @@ void initialise_library() {
   (void)done;
 }
 
-std::string_view scheme_of(std::string_view url) { return url.substr(0, url.find("://")); }
+std::string scheme_of(std::string_view url) { return to_lower(url.substr(0, url.find("://"))); }
 
 bool is_redirect(long status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
@@ -209,10 +209,10 @@ void HttpClient::State::prepare(const HttpRequest& request, const std::string& u
   set(CURLOPT_SSL_OPTIONS, static_cast<long>(CURLSSLOPT_REVOKE_BEST_EFFORT));
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_limit.count()));
   set(CURLOPT_USERAGENT, options.user_agent.c_str());
-  set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
-  // Older libraries do not read this variable themselves.
-  const std::string netrc = environment_variable("NETRC").value_or("");
-  if (!netrc.empty()) set(CURLOPT_NETRC_FILE, netrc.c_str());
+  if (const std::string netrc = path_text(netrc_for(url, options)); !netrc.empty()) {
+    set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
+    set(CURLOPT_NETRC_FILE, netrc.c_str());
+  }
   set(CURLOPT_PROXYAUTH, static_cast<long>(CURLAUTH_ANY));
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   set(CURLOPT_HTTP_VERSION,
@@ -320,10 +320,7 @@ CURLcode HttpClient::State::run(const OnTick& on_tick) {
 std::optional<Diagnosis> HttpClient::State::next_url(std::string& url, int hops) const {
   const std::string target = join_url(url, answer.location);
   const auto refuse = [&](std::string_view problem) {
-    return std::move(diagnose("EH-N11")
-                         .with("url", without_credentials(url))
-                         .with("target", without_credentials(target))
-                         .with("problem", problem));
+    return std::move(diagnose("EH-N11").with("url", url).with("target", target).with("problem", problem));
   };
   if (upload != nullptr) return refuse("an upload is not redirected");
   if (hops >= options.max_redirects) return refuse("too many redirects");
@@ -340,7 +337,7 @@ std::optional<Diagnosis> HttpClient::State::next_url(std::string& url, int hops)
 void HttpClient::State::judge(CURLcode result, HttpOutcome& outcome, const std::string& url) const {
   if (stopped) {
     outcome.diagnosis = *stopped;
-    if (outcome.diagnosis->value("url").empty()) outcome.diagnosis->with("url", without_credentials(url));
+    if (outcome.diagnosis->value("url").empty()) outcome.diagnosis->with("url", without_passwords(url));
     outcome.transient = stopped->code == "EH-N03";
     return;
   }
@@ -382,7 +379,7 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_
   std::string url = request.url;
   for (int hops = 0;; ++hops) {
     if (auto permitted = state.options.permit ? state.options.permit(url) : Result<void>(); !permitted) {
-      outcome.diagnosis = std::move(permitted.error().with("url", without_credentials(url)));
+      outcome.diagnosis = std::move(permitted.error().with("url", url));
       return outcome;
     }
     state.on_answer = &on_answer;
@@ -407,7 +404,7 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_
     if (auto found = certificates_for(state.options))
       state.certificates = std::move(*found);
     else
-      state.stop(std::move(found.error().with("url", without_credentials(url))));
+      state.stop(std::move(found.error().with("url", url)));
     state.prepare(request, url, headers);
     const CURLcode result = state.run(on_tick);
     ::curl_slist_free_all(headers);

@@ -12,7 +12,7 @@
 namespace enginehost::transfer {
 
 // Credentials of a request. Sent only to the scheme, host and port of the request's own URL; a redirect
-// elsewhere gets none. Empty: libcurl uses netrc.
+// elsewhere gets none. Empty: netrc's, where they may go (netrc_for).
 struct Authorization {
   std::string bearer;          // a token
   std::string user, password;  // if there is no token
@@ -41,6 +41,9 @@ struct TransferOptions {
   // Called with the URL before every request and every redirect. An error (of policy) becomes the result, and
   // no connection is made. Not set: all URLs are permitted.
   std::function<Result<void>(std::string_view url)> permit;
+  // The origins (origin_of) that a file, a flag or a variable of the user or the administrator names, and not
+  // only a manifest or a redirect. netrc's passwords go to them.
+  std::vector<std::string> named_origins;
   std::string package_index;  // used in place of the indexes that pip is configured to use
   std::string package_index_set_by = "the configuration";  // what set package_index, for messages
   std::string answers_folder;  // where pip's answers are kept for the next process; empty: nowhere

@@ -64,6 +64,12 @@ TransferOptions with_pip_settings(TransferOptions options, const PipSettings& se
     options.proxy = settings.proxy;
     options.proxy_set_by = settings.proxy_set_by;
   }
+  std::vector<std::string> named = settings.extra_index_urls;
+  named.insert(named.end(), settings.find_links.begin(), settings.find_links.end());
+  named.push_back(settings.index_url);
+  named.push_back(options.package_index);
+  for (const std::string& url : named)
+    if (is_url(url)) options.named_origins.push_back(origin_of(url));
   return options;
 }
 
@@ -115,7 +121,7 @@ std::optional<Place> PackageSearch::local(const fs::path& path) const {
 void PackageSearch::cannot_be_reached(const Diagnosis& why, const Location& index) {
   if (unreachable_) return;
   unreachable_ = why;
-  unreachable_->with("project", project_).with("index", without_credentials(index.text), index.set_by);
+  unreachable_->with("project", project_).with("index", index.text, index.set_by);
   if ((why.value("status") == "401" || why.value("status") == "403") &&
       (pip_.keyring_provider == "import" || pip_.keyring_provider == "subprocess"))
     unreachable_->with("keyring", pip_.keyring_provider, "pip's keyring-provider");
@@ -124,7 +130,7 @@ void PackageSearch::cannot_be_reached(const Diagnosis& why, const Location& inde
 void PackageSearch::cannot_be_read(Diagnosis why, const Location& index) {
   if (unreadable_) return;
   why.with("project", project_).with("file", file_);
-  why.with("index", without_credentials(index.text), index.set_by);
+  why.with("index", index.text, index.set_by);
   unreadable_ = std::move(why);
 }
 
@@ -138,15 +144,15 @@ std::optional<Place> PackageSearch::listed_on(const std::string& page, const std
   const std::optional<Listed>& listed = *found;
   if (!listed && is_for_a_person(page)) {
     if (!portal_) portal_ = diagnose("EH-N06");
-    portal_->with("url", without_credentials(url)).with("project", project_);
-    portal_->with("index", without_credentials(index.text), index.set_by);
+    portal_->with("url", without_passwords(url)).with("project", project_);
+    portal_->with("index", without_passwords(index.text), index.set_by);
     if (const auto title = title_of_page(page); !title->empty())
       portal_->with("title", *title, "the page that came");
     portal_->with("actual", std::to_string(page.size()));
   }
   if (!listed || listed->url.empty()) return {};
   if (!sha256_.empty() && !listed->sha256.empty() && to_lower(listed->sha256) != sha256_) {
-    missing_.with("listed_sha256", listed->sha256, without_credentials(url)).with("expected_sha256", sha256_);
+    missing_.with("listed_sha256", listed->sha256, without_passwords(url)).with("expected_sha256", sha256_);
     return {};
   }
   const std::string where = join_url(url, listed->url);
@@ -212,7 +218,7 @@ Result<std::optional<Place>> PackageSearch::in_links(const std::string& link) {
 }
 
 Result<std::optional<Place>> PackageSearch::in_index(const Location& index) {
-  missing_.with("index", without_credentials(index.text), index.set_by);
+  missing_.with("index", index.text, index.set_by);
   if (is_url(index.text))
     return on_page(index.text + (index.text.ends_with('/') ? "" : "/") + normalized(project_) + "/", index);
   const auto path = local_path(index.text);

@@ -78,7 +78,8 @@ std::optional<KnownAnswer> recall(const TransferOptions& options) {
 
 // A failure to write is ignored: the next process asks again.
 void remember(const KnownAnswer& known, const TransferOptions& options) {
-  if (options.answers_folder.empty() || !make_folders(path_of(options.answers_folder))) return;
+  if (options.answers_folder.empty() || without_passwords(known.answer.index) != known.answer.index) return;
+  if (!make_folders(path_of(options.answers_folder))) return;
   const Json document = std::move(Json::object()
                                       .set("format", 1)
                                       .set("program", known.program)

@@ -120,12 +120,6 @@ std::string file_url_of(const std::filesystem::path& path);
 std::optional<std::filesystem::path> path_of_file_url(std::string_view url);
 // Returns true for "localhost", names ending in ".localhost", 127.0.0.0/8 and ::1.
 bool is_loopback(std::string_view host);
-// Returns the URL without user, password and query, for messages and logs.
-std::string without_credentials(std::string_view url);
-// Returns the URL without parameters of its query that grant access (presigned URLs: X-Amz-Signature, sig,
-// token), for records that others may read.
-std::string without_secret_query(std::string_view url);
-
 // Returns the title if the bytes begin like an HTML page ("" for a page without one); else nothing.
 std::optional<std::string> title_of_page(std::string_view head);
 

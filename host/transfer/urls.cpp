@@ -37,13 +37,16 @@ std::string host_of(std::string_view text) {
 }
 
 std::string origin_of(const std::string& url) {
-  const std::string plain = without_credentials(url);
-  const std::size_t host = plain.find("://");
-  if (host == std::string::npos) return plain;
-  std::string origin = to_lower(plain.substr(0, plain.find('/', host + 3)));
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string::npos) return url;
+  const std::string_view after = std::string_view(url).substr(scheme + 3);
+  // Uses the last '@' before the path, because a password may contain one.
+  const std::string_view authority = after.substr(0, after.find_first_of("/?#"));
+  std::string origin =
+      to_lower(url.substr(0, scheme + 3)) + to_lower(authority.substr(authority.rfind('@') + 1));
+  const std::size_t bracket = origin.find(']');
   const bool with_port =
-      origin.find(':', origin.find(']') == std::string::npos ? host + 3 : origin.find(']')) !=
-      std::string::npos;
+      origin.find(':', bracket == std::string::npos ? scheme + 3 : bracket) != std::string::npos;
   if (!with_port) origin += origin.starts_with("https:") ? ":443" : ":80";
   return origin;
 }
@@ -108,35 +111,6 @@ bool is_loopback(std::string_view host) {
   if (host == "localhost" || host.ends_with(".localhost") || host == "::1") return true;
   // libcurl writes every numeric IPv4 address as four numbers.
   return host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
-}
-
-std::string without_credentials(std::string_view url) {
-  const std::size_t scheme = url.find("://");
-  if (scheme == std::string_view::npos) return std::string(url);
-  std::string result(url.substr(0, url.find_first_of("?#")));
-  const std::size_t host = scheme + 3;
-  const std::size_t slash = result.find('/', host);
-  // Uses the last '@' before the path, because a password may contain one.
-  const std::size_t at = result.substr(0, slash).rfind('@');
-  if (at != std::string::npos && at >= host) result.erase(host, at + 1 - host);
-  return result;
-}
-
-std::string without_secret_query(std::string_view url) {
-  const std::size_t mark = url.find('?');
-  if (mark == std::string_view::npos) return std::string(url);
-  const std::string_view whole = url.substr(mark + 1);
-  std::string query;
-  for (const std::string& one : split(whole.substr(0, whole.find('#')), '&')) {
-    const std::string name = to_lower(one.substr(0, one.find('=')));
-    constexpr std::string_view marks[] = {"sig",      "token", "credential", "secret",  "key",
-                                          "password", "auth",  "x-amz-",     "x-goog-", "expires"};
-    const bool secret = std::any_of(std::begin(marks), std::end(marks), [&](std::string_view part) {
-      return name.find(part) != std::string::npos;
-    });
-    if (!secret) query += (query.empty() ? "?" : "&") + one;
-  }
-  return std::string(url.substr(0, mark)) + query;
 }
 
 std::optional<std::string> title_of_page(std::string_view head) {

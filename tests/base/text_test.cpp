@@ -56,14 +56,45 @@ TEST(Text, BytesAreWrittenAsDiskToolsWriteThem) {
   EXPECT_EQ(format_bytes(std::numeric_limits<std::uint64_t>::max()), "16777216 TiB");
 }
 
-TEST(Text, RemovesPasswordsOfUrlsAndNothingElse) {
+TEST(Text, ShowsUrlsWithoutUserPasswordAndQuery) {
   EXPECT_EQ(without_passwords("reading http://joe:secret@host:8080/x?a=b@c, then https://host/@scope/y"),
-            "reading http://host:8080/x?a=b@c, then https://host/@scope/y");
+            "reading http://host:8080/x, then https://host/@scope/y");
   EXPECT_EQ(without_passwords("oci://joe@host/n@sha256:1"), "oci://host/n@sha256:1");
   EXPECT_EQ(without_passwords("http://joe:p@ss@host"), "http://host") << "a password may hold an @";
   EXPECT_EQ(without_passwords("\"http://joe:secret@host\",\"a@b\""), "\"http://host\",\"a@b\"");
   EXPECT_EQ(without_passwords("joe@host ://"), "joe@host ://");
   EXPECT_EQ(without_passwords(""), "");
+}
+
+TEST(Text, ShowsNoQueryWhateverItsParametersAreCalled) {
+  for (const char* url :
+       {"https://h/x?sig=SECRET", "https://h/x?jwt=SECRET&a=1", "https://h/x?SECRET", "https://h/x#SECRET",
+        "https://h/x?a=1#SECRET", "HTTPS://h/x?a='SECRET", "https://h/x?a=\"SECRET\"",
+        "https://h/x?u=https://j/y?SECRET", "https://me:SECRET@h/x?SECRET"})
+    EXPECT_EQ(to_lower(without_passwords(url)), "https://h/x") << url;
+  EXPECT_EQ(without_passwords("https://h?SECRET"), "https://h");
+  EXPECT_EQ(without_passwords("https://a/x?SECRET https://b/y?SECRET"), "https://a/x https://b/y");
+  EXPECT_EQ(without_passwords("(see 'https://h/x?SECRET'), or https://h/y?SECRET."),
+            "(see 'https://h/x'), or https://h/y.");
+}
+
+TEST(Text, ShowsNoQueryInsideOfADocument) {
+  EXPECT_EQ(without_passwords("{\"url\":\"https://h/x?SECRET\",\"b\":[\"https://j/?SECRET\"]}"),
+            "{\"url\":\"https://h/x\",\"b\":[\"https://j/\"]}");
+  const std::string escaped = "{\"problem\":\"of https://h/x?a\\\"b\"}";
+  EXPECT_EQ(without_passwords(escaped), "{\"problem\":\"of https://h/x\\\"b\"}") << "still JSON";
+}
+
+TEST(Text, ShowsNoPasswordOfAUrlThatIsWrittenWrongly) {
+  EXPECT_EQ(without_passwords("http://me:SEC/RET@host/x is no URL"), "http://host/x is no URL");
+  EXPECT_EQ(without_passwords("http://me:SEC?RET@host/x"), "http://host/x");
+  EXPECT_EQ(without_passwords("https://host:8443/@scope/x"), "https://host:8443/@scope/x");
+}
+
+TEST(Text, KeepsTheMarksOfASentence) {
+  EXPECT_EQ(without_passwords("fetch https://host/x? [y/n]"), "fetch https://host/x? [y/n]");
+  EXPECT_EQ(without_passwords("is it \"https://host/x?\""), "is it \"https://host/x?\"");
+  EXPECT_EQ(without_passwords("a?b#c and /srv/x?y"), "a?b#c and /srv/x?y") << "no URL";
 }
 
 TEST(Text, IntegersAreTheWholeText) {

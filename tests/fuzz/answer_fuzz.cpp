@@ -1,4 +1,5 @@
 // A server's answer before and instead of the file: Content-Range, and the page of a portal.
+#include "base/text.hpp"
 #include "host/transfer/http_exchange.hpp"
 #include "host/transfer/transfer.hpp"
 #include "tests/fuzz/input_file.hpp"
@@ -11,8 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const char character : *title)
       enginehost::fuzz::require(static_cast<unsigned char>(character) >= 0x20);
   }
-  const std::string plain = enginehost::transfer::without_credentials(text);
+  const std::string plain = enginehost::without_passwords(text);
   enginehost::fuzz::require(plain.size() <= size);
+  enginehost::fuzz::require(enginehost::without_passwords(plain) == plain);
   enginehost::transfer::host_of(text);
   return 0;
 }

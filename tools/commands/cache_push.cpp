@@ -14,6 +14,7 @@
 #include "host/context/open_context.hpp"
 #include "host/explain/explain.hpp"
 #include "host/transfer/progress_bar.hpp"
+#include "host/transfer/transfer.hpp"
 #include "tools/commands/engine_cache.hpp"
 #include "tools/oci/push.hpp"
 
@@ -61,6 +62,7 @@ Result<Json> push(const CacheRun& run, const PushFlags& flags) {
              installed_builds(context.store(), {flags.what.begin(), flags.what.end() - 1}));
   oci::PushOptions options;
   options.transfer = context.transfer_options();
+  options.transfer.named_origins.push_back(transfer::origin_of("https://" + target.host));
   options.cancel = run.cancel;
   if (settings.offline) return fail(diagnose("EH-N10").with("url", target.text()));
   std::optional<transfer::ProgressBar> bar(std::in_place, stderr, run.common.quiet, run.prints_text());

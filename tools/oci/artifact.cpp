@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "cache/tree_list.hpp"
 
 namespace enginehost::oci {
@@ -58,7 +59,9 @@ class Making {
       : installed_(installed), request_(request), cancel_(cancel) {}
 
   Result<Artifact> run() {
-    TRY_ASSIGN(artifact_.description, parse_json(installed_.manifest, "the record of " + installed_.build));
+    // An older version kept queries in its records.
+    TRY_ASSIGN(artifact_.description,
+               parse_json(without_passwords(installed_.manifest), "the record of " + installed_.build));
     const Json& builds = artifact_.description["builds"];
     if (builds.as_array().size() != 1) return unusable("it does not describe one build");
     const Json build = builds.as_array().front();
@@ -103,8 +106,7 @@ class Making {
                             : license["accept"].as_string() == "explicit" ? "ask"
                                                                           : "yes";
     const std::string& license_id = license["id"].as_string();
-    if (may == "yes" || request_.redistribute.contains(license_id) || request_.redistribute.contains(name))
-      return {};
+    if (may == "yes" || request_.redistribute.contains(license_id)) return {};
     return fail(diagnose("EH-P60")
                     .with("build", installed_.build)
                     .with("component", id)

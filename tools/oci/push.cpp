@@ -201,7 +201,7 @@ class Pushing {
     if (answer.url.starts_with("https://") && !answer.location.starts_with("https://"))
       return fail(diagnose("EH-N11")
                       .with("url", answer.url)
-                      .with("target", transfer::without_credentials(answer.location))
+                      .with("target", answer.location)
                       .with("problem", "from https to http"));
     return answer.location;
   }

@@ -240,6 +240,8 @@ class ContentsBuilder {
           for (const auto& [path, bytes] : copies_[at].documents) {
             if (!generic_text(path_of(manifest->name)).ends_with("/" + path) || path == "index.json")
               continue;
+            // A signed document is passed on as it is. Without a signature nothing is lost.
+            if (manifest->signed_by.empty() && without_passwords(bytes) != bytes) continue;
             used_[at].insert(path);
             const std::string digest = sha256_hex(bytes);
             contents_.documents.emplace(digest, bytes);
@@ -247,7 +249,8 @@ class ContentsBuilder {
           }
         }
     const std::string name = "the record of the installed " + installed.build;
-    TRY_ASSIGN(const Json document, parse_json(installed.manifest, name));
+    // An older version kept queries in its records.
+    TRY_ASSIGN(const Json document, parse_json(without_passwords(installed.manifest), name));
     const std::string bytes = without_paths(document).dump(1) + "\n";
     TRY_ASSIGN(const auto manifest, manifest::read_manifest(document, "", name));
     for (const auto& build : manifest->builds) {
@@ -270,8 +273,7 @@ class ContentsBuilder {
       const std::string may = !license.redistribute.empty() ? license.redistribute
                               : license.explicit_consent    ? "ask"
                                                             : "yes";
-      const bool ordered = selection_.licenses_by_order.contains(license.id) ||
-                           selection_.licenses_by_order.contains(component->license);
+      const bool ordered = selection_.licenses_by_order.contains(license.id);
       if (may != "yes" && !ordered)
         return fail(diagnose("EH-P60")
                         .with("build", build.id)
@@ -281,7 +283,7 @@ class ContentsBuilder {
                         .with("url", license.url));
       BundledLicense& listed = licenses_[license.id + "\n" + license.sha256];
       listed.id = license.id;
-      listed.url = license.url;
+      listed.url = without_passwords(license.url);
       listed.sha256 = license.sha256;
       listed.redistribute = may;
       listed.by_order = may != "yes";

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -33,7 +34,7 @@ std::string license_reference(const std::string& id) {
 std::string download_location(const manifest::Component& component) {
   for (const manifest::Artifact& artifact : component.artifacts)
     for (const manifest::Source& source : artifact.sources)
-      if (source.kind == manifest::Source::Kind::url) return source.location;
+      if (source.kind == manifest::Source::Kind::url) return without_passwords(source.location);
   return "NOASSERTION";
 }
 
@@ -94,8 +95,10 @@ std::string spdx_of(const std::vector<std::shared_ptr<const manifest::Build>>& b
       Json extracted = Json::object();
       extracted.set("licenseId", license_reference(license->id))
           .set("name", license->id)
-          .set("extractedText", license->url.empty() ? "The text was not given." : "See " + license->url);
-      if (!license->url.empty()) extracted.set("seeAlsos", Json::array().push(license->url));
+          .set("extractedText",
+               license->url.empty() ? "The text was not given." : "See " + without_passwords(license->url));
+      if (!license->url.empty())
+        extracted.set("seeAlsos", Json::array().push(without_passwords(license->url)));
       licenses.emplace(license->id, std::move(extracted));
     }
   }

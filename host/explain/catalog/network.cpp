@@ -46,12 +46,15 @@ constexpr Entry entries[] = {
                 "{url} answered {status}: {server_said}", "{url} answered {status}", "the server refused"},
      .remedies =
          {"{status=404}check the manifest's source, or use another mirror: the file is not there",
+          "{?netrc_withheld}name {netrc_withheld} in a file of your own, for example below \"mirrors\" (as "
+          "\"of\" and as \"use\"): a password of ~/.netrc goes to what you name, and by https to port 443 of "
+          "its host",
           "{?keyring}put user and password for {host} into ~/.netrc: EngineHost does not read the "
           "keyring that pip uses (keyring-provider = {keyring})",
           "{status=401}{?signed_in}correct user and password in the address of {host}: the server does "
           "not accept them",
-          "{status=401}{!keyring}{!signed_in}put user and password for {host} into ~/.netrc, or as "
-          "USER:PASSWORD@ before the host in the address",
+          "{status=401}{!keyring}{!signed_in}{!netrc_withheld}put user and password for {host} into "
+          "~/.netrc, or as USER:PASSWORD@ before the host in the address",
           "{status=403}{?server_said}{!proxy}ask the operator of {host} to allow it: that server answered, "
           "and refuses",
           "{status=403}{!server_said}{!proxy}check whether {host} wants a sign-in, or refuses this network",
@@ -267,10 +270,10 @@ constexpr Entry entries[] = {
                 "{registry} answered {status} for {repository}: {registry_said}",
                 "{registry} answered {status} for {repository}",
                 "signing in to the registry failed: {problem}", "the registry refuses access"},
-     .remedies =
-         {"{signed_in=no}sign in: skopeo login {registry} (or podman, docker), or add a line to ~/.netrc",
-          "check the name: registries also refuse access to names that do not exist",
-          "{signed_in=yes}ask the registry's administrator for the right to {actions} {repository}"}},
+     .remedies = {"{signed_in=no}sign in: skopeo login {registry} (or podman, docker); a line in ~/.netrc "
+                  "serves port 443 and the registries that you name",
+                  "check the name: registries also refuse access to names that do not exist",
+                  "{signed_in=yes}ask the registry's administrator for the right to {actions} {repository}"}},
     {.name = {"EH-N31", "not in the registry"},
      .meaning = "The registry answered, but has no such repository, tag, manifest or blob.",
      .after = "404 for what the reference names",
