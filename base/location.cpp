@@ -1,10 +1,13 @@
 #include "base/location.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/paths.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 
 namespace enginehost {
@@ -96,6 +99,43 @@ std::string without_needless_escapes(std::string_view text) {
   return result;
 }
 
+// Returns the text with each "%41" replaced by its byte; nothing if a "%" begins no escape.
+std::optional<std::string> decoded(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      plain += text[i];
+      continue;
+    }
+    const int high = i + 2 < text.size() ? value_of_digit(text[i + 1]) : -1;
+    const int low = i + 2 < text.size() ? value_of_digit(text[i + 2]) : -1;
+    if (high < 0 || low < 0) return std::nullopt;
+    plain += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return plain;
+}
+
+// Returns what is wrong with an element of a path. Servers decode it once or twice, before or after they look
+// for "..", cut it at ";" (Java), or take "\" for "/" and drop dots and spaces at its end (Windows).
+std::string ambiguity_of_element(std::string_view element) {
+  const std::optional<std::string> plain = decoded(element);
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  if (!plain || !is_utf8(*plain) || std::ranges::any_of(*plain, is_control) ||
+      plain->find_first_of("/\\%") != std::string::npos)
+    return "holds an encoded \"/\", a \"\\\", an encoded \"%\", a control character or a damaged escape";
+  const std::string_view name = std::string_view(*plain).substr(0, plain->find(';'));
+  const bool is_dots = !plain->empty() && name.find_first_not_of(". ") == std::string_view::npos;
+  return is_dots && *plain != "." && *plain != ".." ? "is read as \"..\" by some servers" : "";
+}
+
+std::string ambiguity_of_path(const Url& url) {
+  for (const std::string& element : split(url.path, '/'))
+    if (const std::string problem = ambiguity_of_element(element); !problem.empty())
+      return "\"" + element + "\" in it " + problem;
+  return {};
+}
+
 // Returns the target of "folder/..": the parent of a link's target, as the file system resolves it. Windows,
 // and this function for a missing folder, removes ".." from the text first.
 fs::path out_of(const fs::path& folder) {
@@ -130,7 +170,8 @@ std::string plain_location(std::string_view location) {
     return path_of(location).is_absolute() ? plain_folder(location) : std::string(location);
   std::optional<Url> url = parts_of(location);
   if (!url) return std::string(location);
-  if (url->rest.empty()) url->path = path_with(elements_of(url->path));
+  // The URL that is sent is the one that is compared.
+  if (ambiguity_of(location).empty()) url->path = path_with(elements_of(without_needless_escapes(url->path)));
   return text_of(*url);
 }
 
@@ -149,6 +190,29 @@ std::string identity_of_location(std::string_view location) {
   std::erase(elements, "");
   url->path = path_with(elements);
   return text_of(*url);
+}
+
+std::string ambiguity_of(std::string_view location) {
+  if (!is_url(location)) return {};
+  const std::optional<Url> url = parts_of(location);
+  const auto is_no_digit = [](char c) { return c < '0' || c > '9'; };
+  if (!url || url->host.empty()) return "its host cannot be read";
+  if (!url->host.starts_with('[') && url->host.find_first_of("%:@ \t") != std::string::npos)
+    return "its host \"" + url->host + "\" is no plain name";
+  if (std::ranges::any_of(url->port, is_no_digit)) return "its port is no number";
+  if (!url->rest.empty()) return "it has a query or a fragment (\"?\", \"#\")";
+  return ambiguity_of_path(*url);
+}
+
+std::optional<std::string> rest_below(std::string_view url, std::string_view folder) {
+  if (!is_url(url) || !ambiguity_of(folder).empty()) return std::nullopt;
+  std::optional<Url> one = parts_of(url);
+  if (!one || !ambiguity_of_path(*one).empty()) return std::nullopt;
+  const std::string query = std::exchange(one->rest, "");
+  one->user.clear();
+  const std::string place = plain_location(text_of(*one)), above = plain_location(folder) + "/";
+  if (!place.starts_with(above)) return std::nullopt;
+  return place.substr(above.size()) + query;
 }
 
 std::string not_an_index(std::string_view location) {

@@ -2,22 +2,28 @@
 
 #include <algorithm>
 
+#include "base/location.hpp"
+
 namespace enginehost::catalog {
 namespace {
 
-bool is_mirrored(const manifest::Source& source, const settings::Mirror& mirror) {
-  return source.kind == manifest::Source::Kind::url && source.location.starts_with(mirror.of);
+// Returns the URL of the source on the mirror; empty if the mirror does not have it.
+std::string place_on(const settings::Mirror& mirror, const manifest::Source& source) {
+  if (source.kind != manifest::Source::Kind::url) return {};
+  const auto rest = rest_below(source.location, mirror.of);
+  return rest ? mirror.use + *rest : "";
 }
 
 std::vector<manifest::Source> mirrored(const std::vector<manifest::Source>& sources,
                                        const std::vector<settings::Mirror>& mirrors) {
   std::vector<manifest::Source> all;
   for (const manifest::Source& source : sources) {
-    for (const settings::Mirror& mirror : mirrors)
-      if (is_mirrored(source, mirror)) {
-        all.push_back(source);
-        all.back().location = mirror.use + source.location.substr(mirror.of.size());
-      }
+    for (const settings::Mirror& mirror : mirrors) {
+      const std::string place = place_on(mirror, source);
+      if (place.empty() || place == source.location) continue;
+      all.push_back(source);
+      all.back().location = place;
+    }
     all.push_back(source);
   }
   return all;
@@ -28,7 +34,7 @@ bool concerns(const manifest::Manifest& manifest, const std::vector<settings::Mi
     for (const manifest::Artifact& artifact : component.artifacts)
       for (const manifest::Source& source : artifact.sources)
         if (std::any_of(mirrors.begin(), mirrors.end(),
-                        [&](const settings::Mirror& mirror) { return is_mirrored(source, mirror); }))
+                        [&](const settings::Mirror& mirror) { return !place_on(mirror, source).empty(); }))
           return true;
   return false;
 }

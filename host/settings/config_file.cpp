@@ -12,11 +12,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view policy_prefix = "policy.";
+
 // Reads the members of one JSON object; the first mistake is kept in `mistake` and ends the reading.
 class Members {
  public:
-  Members(const Json& object, std::string file, std::string prefix)
-      : object_(object), file_(std::move(file)), prefix_(std::move(prefix)) {}
+  // `newer`: the object is a policy; an unknown member is a mistake unless this list names it.
+  Members(const Json& object, std::string file, std::string prefix,
+          const std::vector<std::string>* newer = nullptr)
+      : object_(object), file_(std::move(file)), prefix_(std::move(prefix)), newer_(newer) {}
 
   void refuse(std::string_view key, std::string problem) {
     if (!mistake) mistake = unusable("file", file_, prefix_ + std::string(key), problem);
@@ -60,8 +64,8 @@ class Members {
                                  !std::ranges::all_of(engines.as_array(), is_name)))
         return refuse(key,
                       "\"engines\" of " + location.as_string() + " is a list of engines: [\"onnxruntime\"]");
-      if (!is_url(location.as_string()) && !path_of(location.as_string()).is_absolute())
-        return refuse(key, "\"" + location.as_string() + "\" is neither a URL nor an absolute folder");
+      if (const std::string problem = not_a_location(location.as_string()); !problem.empty())
+        return refuse(key, problem);
       look_into(key, target->size(), element, {"location", "unsigned", "engines"});
       target->push_back({plain_location(location.as_string()), allowed.as_bool(), file_});
       for (const Json& engine : engines.as_array()) target->back().engines.push_back(engine.as_string());
@@ -80,9 +84,18 @@ class Members {
       target.push_back({id.as_string(), sha256.as_string()});
     }
   }
-  void warn_unknown(std::vector<std::string>& warnings) const {
-    warn_unknown(object_, prefix_, known_, warnings);
-    warnings.insert(warnings.end(), of_elements_.begin(), of_elements_.end());
+  // Warns of unknown members. One of a policy is refused, because a rule that does not hold must not look as
+  // if it did, and most programs show no warnings.
+  void judge_unknown(std::vector<std::string>& warnings) {
+    judge_unknown(object_, "", known_);
+    warnings.insert(warnings.end(), warnings_.begin(), warnings_.end());
+  }
+
+  std::vector<std::string> unknown() const {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : object_.as_object())
+      if (std::ranges::find(known_, key) == known_.end()) keys.push_back(key);
+    return keys;
   }
 
   std::optional<Diagnosis> mistake;
@@ -100,28 +113,47 @@ class Members {
       // They are written to records of installed builds, which many users may read.
       if (of.as_string().find('@') != std::string::npos || use.as_string().find('@') != std::string::npos)
         refuse(key, "a URL holds no user and password here: put them into ~/.netrc");
+      for (const Json* url : {&of, &use})
+        if (const std::string problem = not_one_place(url->as_string()); !problem.empty())
+          refuse(key, problem);
       look_into(key, mirrors.as_array().size(), element, {"of", "use"});
       mirrors.push(Json::object().set("of", folder_of(of)).set("use", folder_of(use)));
     }
     return mirrors;
   }
-  void warn_unknown(const Json& object, const std::string& prefix, const std::vector<std::string>& known,
-                    std::vector<std::string>& warnings) const {
+  // `place`: of the object below the prefix, "accept_licenses[0]."
+  void judge_unknown(const Json& object, const std::string& place, const std::vector<std::string>& known) {
     for (const auto& [key, value] : object.as_object()) {
-      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      std::string warning = file_ + ": \"" + prefix + key + "\" is not a known setting";
-      if (const auto meant = nearest(key, known)) warning += "; did you mean \"" + prefix + *meant + "\"?";
-      warnings.push_back(warning);
+      if (std::ranges::find(known, key) != known.end()) continue;
+      const auto meant = nearest(to_lower(key), known);
+      const std::string proposal = meant ? "; did you mean \"" + prefix_ + place + *meant + "\"?" : "";
+      const std::string name = "\"" + prefix_ + place + key + "\"";
+      if (newer_ == nullptr)
+        warnings_.push_back(file_ + ": " + name + " is not a known setting" + proposal);
+      else if (is_of_newer_version(place + key))
+        warnings_.push_back(file_ + ": " + name +
+                            " is passed over: this version does not know it, and policy.for_newer_versions "
+                            "lists it");
+      else
+        refuse(place + key, name + " is no rule of this version" + proposal);
     }
+  }
+  // The list names "accept_licenses.until" for every element of accept_licenses.
+  bool is_of_newer_version(const std::string& name) const {
+    std::string listed = (prefix_ + name).substr(policy_prefix.size());
+    if (const std::size_t place = listed.find('['); place != std::string::npos)
+      listed.erase(place, listed.find(']') + 1 - place);
+    return std::ranges::find(*newer_, listed) != newer_->end();
   }
   // Checks an element of a list that is an object with these members.
   void look_into(const char* key, std::size_t place, const Json& element,
                  const std::vector<std::string>& known) {
-    warn_unknown(element, prefix_ + key + "[" + std::to_string(place) + "].", known, of_elements_);
+    judge_unknown(element, std::string(key) + "[" + std::to_string(place) + "].", known);
   }
   const Json& object_;
   std::string file_, prefix_;
-  std::vector<std::string> known_, of_elements_;
+  const std::vector<std::string>* newer_ = nullptr;
+  std::vector<std::string> known_, warnings_;
 };
 
 constexpr std::string_view below_downloads = "downloads.";
@@ -145,7 +177,8 @@ std::string not_a_digest(const std::string& text) {
 
 // Reads the values that both a configuration file and a policy block may hold.
 Result<void> read_values(Members& members, const std::string& file, const std::string& prefix, Layer& layer,
-                         std::vector<std::string>& warnings) {
+                         std::vector<std::string>& warnings,
+                         const std::vector<std::string>* newer = nullptr) {
   for (const Declaration& one : declarations)
     if (one.rules.in_files && !std::string_view(one.key).starts_with(below_downloads))
       members.setting(one, one.key, layer);
@@ -155,25 +188,27 @@ Result<void> read_values(Members& members, const std::string& file, const std::s
     members.refuse("downloads", std::string("expected an object, found ") + downloads->type_name());
     return {};
   }
-  Members limits(*downloads, file, prefix + "downloads.");
+  Members limits(*downloads, file, prefix + "downloads.", newer);
   for (const Declaration& one : declarations)
     if (std::string_view(one.key).starts_with(below_downloads))
       limits.setting(one, one.key + below_downloads.size(), layer);
-  limits.warn_unknown(warnings);
+  limits.judge_unknown(warnings);
   if (limits.mistake) return fail(*limits.mistake);
   return {};
 }
 
 Result<void> read_policy(const Json& block, const std::string& file, ConfigFile& config) {
-  Members members(block, file, "policy.");
-  config.locked.source = "policy of " + file;
-  TRY(read_values(members, file, "policy.", config.locked, config.warnings));
-  Policy& policy = config.policy;
-  policy.file = file;
+  const std::string prefix(policy_prefix);
+  Members members(block, file, prefix, &config.newer_keys);
   const auto texts = [](const char* key, std::string (*problem)(const std::string&) = nullptr) {
     return Declaration{key, {Kind::texts}, {.problem = problem}};
   };
-  members.read(texts("repositories"), policy.allowed_repositories);
+  members.read(texts("for_newer_versions"), config.newer_keys);
+  config.locked.source = "policy of " + file;
+  TRY(read_values(members, file, prefix, config.locked, config.warnings, &config.newer_keys));
+  Policy& policy = config.policy;
+  policy.file = file;
+  members.read(texts("repositories", not_one_place), policy.allowed_repositories);
   members.read({"unsigned_repositories", {Kind::toggle}}, policy.unsigned_repositories);
   members.read(texts("allowed_hosts", not_a_host_pattern), policy.allowed_hosts);
   members.read({"require_signatures", {Kind::toggle}}, policy.require_signatures);
@@ -183,9 +218,22 @@ Result<void> read_policy(const Json& block, const std::string& file, ConfigFile&
   members.read({"max_staleness_days", {Kind::number}, {.most = 36500}}, policy.max_staleness_days);
   members.read(texts("blocked", not_a_digest), policy.blocked);
   for (std::string& digest : policy.blocked) digest = without_algorithm(digest);
-  members.warn_unknown(config.warnings);
+  members.judge_unknown(config.warnings);
   if (members.mistake) return fail(*members.mistake);
   return {};
+}
+
+// Returns what is wrong with an unknown key beside "policy" that was meant to be a rule; empty: nothing.
+std::string misplaced_rule(const std::string& key) {
+  const std::string lower = to_lower(key);
+  if (lower.starts_with("polic") || nearest(lower, {"policy"}, 2))
+    return "\"" + key + "\" is no key; did you mean \"policy\"?";
+  constexpr std::string_view rules[] = {
+      "unsigned_repositories", "allowed_hosts",   "require_signatures", "locked",
+      "accept_licenses",       "forbid_licenses", "max_staleness_days", "blocked",
+      "for_newer_versions"};
+  if (std::ranges::find(rules, lower) == std::end(rules)) return {};
+  return "\"" + key + "\" is a rule of \"policy\": write \"" + lower + "\" into that block";
 }
 
 }  // namespace
@@ -225,7 +273,10 @@ Result<ConfigFile> read_config_file(const fs::path& file, bool is_system_file, b
   TRY(read_values(members, path_text(file), "", config.layer, config.warnings));
   const Json* policy = members.find("policy");
   members.find("$schema");
-  members.warn_unknown(config.warnings);
+  members.judge_unknown(config.warnings);
+  if (is_system_file)
+    for (const std::string& key : members.unknown())
+      if (const std::string problem = misplaced_rule(key); !problem.empty()) members.refuse(key, problem);
   if (policy != nullptr && !policy->is_object())
     members.refuse("policy", std::string("expected an object, found ") + policy->type_name());
   if (members.mistake) return fail(*members.mistake);

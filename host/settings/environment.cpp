@@ -35,6 +35,18 @@ Diagnosis unusable(const char* kind, std::string_view name, std::string_view key
   return diagnose("EH-P02").with(kind, name).with("key", key).with("problem", problem);
 }
 
+std::string not_one_place(const std::string& location) {
+  const std::string reason = ambiguity_of(location);
+  if (reason.empty()) return {};
+  return "\"" + without_passwords(location) + "\" does not name one place for every server: " + reason;
+}
+
+std::string not_a_location(const std::string& location) {
+  if (!is_url(location) && !path_of(location).is_absolute())
+    return "\"" + location + "\" is neither a URL nor an absolute folder";
+  return not_one_place(location);
+}
+
 Environment common_environment() {
   Environment result;
   for (auto& [name, value] : environment_variables())
@@ -74,9 +86,8 @@ Result<Layer> layer_of_environment(const Environment& environment) {
   if (const std::string* text = environment.find("ENGINEHOST_REPOSITORIES")) {
     layer.repositories.emplace();
     for (const std::string& location : split_locations(*text)) {
-      if (!is_url(location) && !path_of(location).is_absolute())
-        return fail(unusable("variable", "ENGINEHOST_REPOSITORIES", "repositories",
-                             "\"" + location + "\" is neither a URL nor an absolute folder"));
+      if (const std::string problem = not_a_location(location); !problem.empty())
+        return fail(unusable("variable", "ENGINEHOST_REPOSITORIES", "repositories", problem));
       layer.repositories->push_back({plain_location(location), false, "ENGINEHOST_REPOSITORIES"});
     }
   }
@@ -120,6 +131,8 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
                         .with("flag", "--repository")
                         .with("problem", "--repository takes " + neither)
                         .with("accepted", "a folder, http:// or https://"));
+      if (const std::string problem = not_one_place(location); !problem.empty())
+        return fail(refused("repositories", problem));
       const fs::path folder = environment.current_folder / path_of(location);
       layer.repositories->push_back({plain_location(is_url(location) ? location : path_text(folder)),
                                      flags.allow_unsigned, said_by("repositories", flags.by_application),

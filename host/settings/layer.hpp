@@ -27,6 +27,7 @@ struct ConfigFile {
   Layer layer;
   Layer locked;                          // values that the policy block fixes
   std::vector<std::string> locked_keys;  // keys fixed to this file's value, or else to the default
+  std::vector<std::string> newer_keys;   // keys of the policy that this version may pass over
   Policy policy;
   std::vector<std::string> warnings;
 };
@@ -43,6 +44,10 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
 
 // EH-P02: a value cannot be used. `kind`: "file", "variable" or "flag"; `name`: which one.
 Diagnosis unusable(const char* kind, std::string_view name, std::string_view key, std::string_view problem);
+
+// Returns what is wrong with the location of a repository; empty: nothing. The second looks at URLs only.
+std::string not_a_location(const std::string& location);
+std::string not_one_place(const std::string& location);
 
 // Names the flag or the API member that a value came from: "--repository", "the application
 // (request.repositories)".

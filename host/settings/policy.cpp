@@ -31,10 +31,11 @@ HostAndPort host_of(std::string_view url) {
   if (scheme == std::string_view::npos) return {};
   const std::string_view after = url.substr(scheme + 3);
   std::string_view authority = after.substr(0, after.find_first_of("/?#"));
-  // URL parsers disagree about backslashes: one might connect to another host than the checked one.
+  // URL parsers disagree about backslashes and escapes: one might connect to another host than this one.
   if (authority.find('\\') != std::string_view::npos) return {};
   if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos)
     authority.remove_prefix(at + 1);
+  if (!authority.starts_with('[') && authority.find('%') != std::string_view::npos) return {};
   HostAndPort parts = parts_of(std::string(authority));
   if (parts.port.empty()) parts.port = to_lower(url.substr(0, scheme)) == "https" ? "443" : "80";
   return parts;
@@ -61,11 +62,13 @@ Diagnosis refusal(const Policy& policy, const std::string& key, const std::strin
 }
 
 std::string list_text(const std::vector<std::string>& values) {
-  return values.empty() ? "[]" : join(values, " ");
+  return values.empty() ? "[]" : without_passwords(join(values, " "));
 }
 
 bool lies_in(const std::string& location, const std::optional<std::vector<std::string>>& allowed) {
   if (!allowed) return true;
+  // The server might read it as a place above the entry.
+  if (!ambiguity_of(location).empty()) return false;
   const std::string place = identity_of_location(location);
   if (place.find("/../") != std::string::npos || place.ends_with("/..")) return false;
   return std::any_of(allowed->begin(), allowed->end(), [&](const std::string& one) {

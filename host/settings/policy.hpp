@@ -18,7 +18,8 @@ Diagnosis refusal(const Policy& policy, const std::string& key, const std::strin
                   const std::string& what);
 
 // Returns true when there is no list, or the location is in it or lies below an entry:
-// "https://a.example.evil" does not lie below "https://a.example". Nothing lies in an empty list.
+// "https://a.example.evil" does not lie below "https://a.example". Nothing lies in an empty list, and a URL
+// that servers read in several ways (base/location.hpp) lies in none.
 bool lies_in(const std::string& location, const std::optional<std::vector<std::string>>& allowed);
 
 // Returns whether the settings already have the repository, however its location is written.

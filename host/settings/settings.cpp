@@ -25,7 +25,8 @@ class SettingsMerge {
       : settings_(settings),
         layers_(std::move(layers)),
         locked_(system.locked),
-        locked_keys_(system.locked_keys) {}
+        locked_keys_(system.locked_keys),
+        newer_keys_(system.newer_keys) {}
 
   // Stores the strongest source's value and returns whether there is one. Policy overrides everything: a
   // contradicting flag is an error, and a contradicting weaker source is overridden with a warning. A key
@@ -66,14 +67,19 @@ class SettingsMerge {
   bool is_locked_key(const std::string& key) const {
     return std::find(locked_keys_.begin(), locked_keys_.end(), key) != locked_keys_.end();
   }
-  // An unknown key in policy.locked protects nothing, so the administrator must be warned.
-  void warn_of_unknown_locks() {
+  // An unknown key in policy.locked protects nothing.
+  void check_locks() {
     for (const std::string& key : locked_keys_) {
-      if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-      std::string warning =
-          settings_.policy.file + ": policy.locked names \"" + key + "\", which is no setting";
-      if (const auto meant = nearest(key, known_)) warning += "; did you mean \"" + *meant + "\"?";
-      settings_.warnings.push_back(warning);
+      if (std::ranges::find(known_, key) != known_.end()) continue;
+      const std::string problem = "\"" + key + "\" is no setting of this version";
+      if (std::ranges::find(newer_keys_, key) != newer_keys_.end()) {
+        settings_.warnings.push_back(settings_.policy.file + ": policy.locked: " + problem +
+                                     "; policy.for_newer_versions lists it");
+        continue;
+      }
+      const auto meant = nearest(to_lower(key), known_);
+      refuse(unusable("file", settings_.policy.file, "policy.locked",
+                      problem + (meant ? "; did you mean \"" + *meant + "\"?" : "")));
     }
   }
   // Returns whether the system's file or its policy sets the value to true.
@@ -114,7 +120,7 @@ class SettingsMerge {
   Settings& settings_;
   std::vector<const Layer*> layers_;
   const Layer& locked_;
-  const std::vector<std::string>& locked_keys_;
+  const std::vector<std::string>&locked_keys_, &newer_keys_;
   std::vector<std::string> known_;
   std::optional<Diagnosis> conflict_;
 };
@@ -422,8 +428,6 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   if (!policy.blocked.empty()) merge.record("policy.blocked", join(policy.blocked, " "), policy.file);
   record_transfer_environment(merge, environment);
 
-  for (const AcceptedLicense& license : settings.policy.accepted_licenses)
-    if (license.sha256.empty()) settings.accept_licenses.push_back(license.id);
   const bool consent_locked = merge.lock("accept_licenses");
   const std::string accepted_by = said_by("accept_licenses", flags.by_application);
   for (const std::string& license : flags.accept_licenses) {
@@ -434,7 +438,7 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
     settings.accept_licenses.push_back(license);
   }
   if (!settings.policy.file.empty()) record_policy(settings.policy, system.locked.source, merge);
-  merge.warn_of_unknown_locks();
+  merge.check_locks();
   if (merge.conflict()) return fail(*merge.conflict());
   return settings;
 }

@@ -69,6 +69,23 @@ TEST_F(RepositoryPolicy, InstalledBuildsOfAnUnsignedRepositoryOpen) {
   EXPECT_EQ(run(one("require_signatures", true), {"reference", "--json"}).status, 0);
 }
 
+// The server decodes "%2f" before it looks for "..".
+TEST_F(RepositoryPolicy, AnEncodedPathLeadsOutOfNoAllowedRepository) {
+  const NginxServer server;
+  std::filesystem::create_directories(server.root() / "good");
+  TestRepository evil(server.root() / "evil");
+  evil.add(good_build());
+  evil.write();
+  const Json policy = one("repositories", Json::strings({server.url("good")}));
+  for (const char* path : {"good/..%2fevil", "good/%2e%2e%2Fevil", "good/..%5cevil", "good/..;/evil",
+                           "good/%252e%252e/evil", "good?/../evil", "good/%2e%2e/evil"}) {
+    const Ended run =
+        this->run(policy, {"reference", "--repository", server.url(path), "--allow-unsigned", "--json"});
+    EXPECT_THAT(run.code(), testing::AnyOf("EH-P01", "EH-P02")) << path << run.said();
+    EXPECT_EQ(server.requests("GET"), 0) << path;
+  }
+}
+
 TEST_F(RepositoryPolicy, TheShippedRepositoryServesOnlyIfAListAllowsIt) {
   let_the_shipped_one_serve();
   const Json list = one("repositories", Json::strings({"https://engines.lab.example/"}));

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+
 #include "tests/settings/fixture.hpp"
 
 namespace enginehost::settings {
@@ -42,7 +44,9 @@ TEST(AllowedHosts, UserInfoAndPathAreNotTheHost) {
   const Policy policy = hosts({"good.example"});
   for (const char* url : {"https://good.example@evil.example/", "https://evil.example/good.example",
                           "https://evil.example?good.example", "https://evil.example#@good.example",
-                          "https://good.example\\@evil.example/", "https://good.example:443@evil.example/"})
+                          "https://good.example\\@evil.example/", "https://good.example:443@evil.example/",
+                          "https://g%6fod.example/", "https://good.example%00.evil.example/",
+                          "https://good.example%2f@evil.example/"})
     EXPECT_FALSE(check_host(policy, url)) << url;
   EXPECT_TRUE(check_host(policy, "https://user:secret@good.example/"));
 }
@@ -87,9 +91,89 @@ TEST_F(PolicyFile, ALockedKeyHasTheSystemsValueOrItsDefault) {
   EXPECT_EQ(refusal().value("policy"), "policy.locked = flavor offline");
 }
 
-TEST_F(PolicyFile, ALockThatNamesNoSettingIsReported) {
+TEST_F(PolicyFile, ALockThatNamesNoSettingIsRefused) {
   system_file(R"({"policy": {"locked": ["ofline", "repositories", "accept_licenses", "mirrors"]}})");
-  EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("did you mean \"offline\"")));
+  EXPECT_EQ(refusal().code, "EH-P02");
+  EXPECT_EQ(refusal().value("key"), "policy.locked");
+  EXPECT_THAT(std::string(refusal().value("problem")), HasSubstr("did you mean \"offline\""));
+  system_file(R"({"policy": {"locked": ["cooling", "offline"], "for_newer_versions": ["cooling"]}})");
+  EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("\"cooling\"")));
+  EXPECT_TRUE(load().policy.locks("offline"));
+}
+
+TEST_F(PolicyFile, AnUnknownRuleIsRefusedWithTheNearestName) {
+  for (const auto& [rule, key, meant] : std::vector<std::array<std::string, 3>>{
+           {R"("blokced": [])", "policy.blokced", "policy.blocked"},
+           {R"("Blocked": [])", "policy.Blocked", "policy.blocked"},
+           {R"("forbid_license": ["X"])", "policy.forbid_license", "policy.forbid_licenses"},
+           {R"("REQUIRE_SIGNATURES": true)", "policy.REQUIRE_SIGNATURES", "policy.require_signatures"},
+           {R"("downloads": {"max_artifact_byte": 1})", "policy.downloads.max_artifact_byte",
+            "policy.downloads.max_artifact_bytes"},
+           {R"("accept_licenses": ["A", {"id": "X", "sha265": "1"}])", "policy.accept_licenses[1].sha265",
+            "policy.accept_licenses[1].sha256"}}) {
+    system_file("{\"policy\": {" + rule + "}}");
+    EXPECT_EQ(refusal().code, "EH-P02") << rule;
+    EXPECT_EQ(refusal().value("key"), key);
+    EXPECT_THAT(std::string(refusal().value("problem")), HasSubstr("did you mean \"" + meant + "\""));
+  }
+  user_file(R"({"offlin": true})");
+  system_file(R"({"policy": {"blocked": []}})");
+  EXPECT_EQ(load().warnings.size(), 1u) << "in a user's file it is a warning";
+}
+
+TEST_F(PolicyFile, ARuleForNewerVersionsIsPassedOverWithAWarning) {
+  system_file(R"({"policy": {"max_age_days": 3, "downloads": {"max_files": 1}, "forbid_licenses": ["X"],
+                  "accept_licenses": [{"id": "Y", "until": "2027"}],
+                  "for_newer_versions": ["max_age_days", "downloads.max_files", "accept_licenses.until",
+                                         "forbid_licenses"]}})");
+  EXPECT_THAT(load().warnings,
+              testing::UnorderedElementsAre(HasSubstr("\"policy.max_age_days\" is passed over"),
+                                            HasSubstr("\"policy.downloads.max_files\""),
+                                            HasSubstr("\"policy.accept_licenses[0].until\"")));
+  EXPECT_TRUE(forbidden_license(load().policy, "X")) << "a rule that this version knows holds";
+  system_file(R"({"policy": {"max_age_days": 3, "for_newer_versions": ["max_files"]}})");
+  EXPECT_EQ(refusal().value("key"), "policy.max_age_days");
+}
+
+TEST_F(PolicyFile, ARuleBesideThePolicyIsRefused) {
+  for (const auto& [text, key, meant] : std::vector<std::array<std::string, 3>>{
+           {R"({"Policy": {"offline": true}})", "Policy", "did you mean \"policy\""},
+           {R"({"POLICY": {}})", "POLICY", "did you mean \"policy\""},
+           {R"({"polcy": {}})", "polcy", "did you mean \"policy\""},
+           {R"({"blocked": []})", "blocked", "write \"blocked\" into that block"},
+           {R"({"Require_Signatures": true})", "Require_Signatures", "\"require_signatures\""}}) {
+    system_file(text);
+    EXPECT_EQ(refusal().code, "EH-P02") << text;
+    EXPECT_EQ(refusal().value("key"), key);
+    EXPECT_THAT(std::string(refusal().value("problem")), HasSubstr(meant));
+  }
+  system_file(R"({"paint": "red"})");
+  EXPECT_EQ(load().warnings.size(), 1u) << "anything else is a warning";
+  system_file("{}");
+  user_file(R"({"Policy": {"offline": true}})");
+  EXPECT_EQ(load().warnings.size(), 1u) << "a user's file holds no policy";
+}
+
+TEST_F(PolicyFile, AUrlThatServersReadInSeveralWaysIsRefused) {
+  const std::string place = "https://good.example/engines/..%2fevil";
+  system_file("{\"policy\": {\"repositories\": [\"" + place + "\"]}}");
+  EXPECT_EQ(refusal().value("key"), "policy.repositories");
+  EXPECT_THAT(std::string(refusal().value("problem")), HasSubstr("does not name one place"));
+  system_file("{\"repositories\": [\"" + place + "\"]}");
+  EXPECT_EQ(refusal().value("key"), "repositories");
+  system_file("{\"mirrors\": [{\"of\": \"https://a.example/\", \"use\": \"" + place + "\"}]}");
+  EXPECT_EQ(refusal().value("key"), "mirrors");
+  system_file("{}");
+  environment_.variables["ENGINEHOST_REPOSITORIES"] = place;
+  EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_REPOSITORIES");
+  environment_.variables.clear();
+  flags_.repositories = {place};
+  EXPECT_EQ(refusal().value("flag"), "--repository");
+  flags_.repositories = {"https://good.example/r?token=SECRET"};
+  EXPECT_EQ(refusal().code, "EH-P02");
+  EXPECT_THAT(std::string(refusal().value("problem")), testing::Not(HasSubstr("SECRET")));
+  flags_.by_application = true;
+  EXPECT_EQ(refusal().code, "EH-P45");
 }
 
 TEST_F(PolicyFile, LockedRepositoriesAreTheSystemsAlone) {
@@ -304,7 +388,11 @@ TEST(Places, AreAllowedByTheirTargetNotTheirSpelling) {
   for (const char* other :
        {"https://good.example/engines/../evil", "https://good.example/engines/%2e%2e/evil",
         "https://good.example/engines2", "https://good.example.evil/engines", "http://good.example/engines",
-        "https://good.example@evil.example/engines", "https://good.example\\@evil.example/engines"})
+        "https://good.example@evil.example/engines", "https://good.example\\@evil.example/engines",
+        "https://good.example/engines/..%2fevil", "https://good.example/engines/%2e%2e%2fevil",
+        "https://good.example/engines/..;/evil", "https://good.example/engines/..%5cevil",
+        "https://good.example/engines/%252e%252e/evil", "https://good.example/engines/x/..%2f..%2fevil",
+        "https://good.example/engines?/../evil", "https://good.example/engines/..%c0%afevil"})
     EXPECT_FALSE(lies_in(other, allowed)) << other;
 }
 
