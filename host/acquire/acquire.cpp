@@ -260,6 +260,10 @@ Result<Question> question_for(const manifest::Build& build, const cache::Store& 
   Question question;
   question.build = build.id;
   const auto owner = build.manifest.lock();
+  if (owner) {
+    question.repository = owner->repository;
+    question.signed_by = owner->signed_by;
+  }
   std::map<std::string, std::size_t> asked;
   for (const manifest::Component* component : build.all_components()) {
     if (installed_tree(*component, store)) continue;

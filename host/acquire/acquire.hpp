@@ -22,14 +22,17 @@ struct LicenseQuestion {
   std::string name;  // the key in the manifest
   manifest::License license;
   std::vector<std::string> components;
-  std::uint64_t download = 0;  // bytes of these components, of the parts whose size is known
+  std::uint64_t download = 0;        // bytes of these components, of the parts whose size is known
+  std::string accepted_before = {};  // when this user accepted another text of this id (host/consent)
 };
 
 // The pending download, as shown before the first byte is fetched.
 struct Question {
   std::string build;
-  std::uint64_t download = 0;  // bytes, of the parts whose size is known
-  bool download_known = true;  // false: neither the manifest nor the server gives some size
+  std::string repository;              // of the build's manifest; empty: it was read from a record
+  std::vector<std::string> signed_by;  // the trusted keys that signed that manifest
+  std::uint64_t download = 0;          // bytes, of the parts whose size is known
+  bool download_known = true;          // false: neither the manifest nor the server gives some size
   std::vector<LicenseQuestion> licenses;
   std::vector<std::string> components;  // the ids of the missing parts
   std::vector<std::string> sources;     // the first source of each part, for display

@@ -26,6 +26,8 @@ namespace {
 
 struct LicenseFlags {
   std::string id, text;
+  // Keys of manifests count, too. Not to accept: their publishers choose them.
+  bool takes_keys = false;
 };
 
 // One text and all manifests that name it.
@@ -34,9 +36,10 @@ struct Listed {
   std::shared_ptr<const manifest::Build> build;  // the first build that it covers
   std::set<std::string> names, builds;           // keys in the manifests; ids of the covered builds
   std::map<std::string, std::uint64_t> engines;  // the number of covered builds of each
+  bool is_verified = true;                       // all of these manifests are (consent::is_manifest_verified)
 };
 
-std::vector<Listed> licenses_of(const manifest::Catalog& catalog) {
+std::vector<Listed> licenses_of(const settings::Settings& settings, const manifest::Catalog& catalog) {
   std::vector<Listed> listed;
   for (const auto& build : catalog.builds) {
     const auto owner = build->manifest.lock();
@@ -49,10 +52,12 @@ std::vector<Listed> licenses_of(const manifest::Catalog& catalog) {
         return one.license.id == license.id && one.license.sha256 == license.sha256 &&
                one.license.url == license.url;
       });
-      if (same == listed.end()) same = listed.insert(listed.end(), Listed{license, build, {}, {}, {}});
+      if (same == listed.end()) same = listed.insert(listed.end(), Listed{license, build, {}, {}, {}, true});
       same->names.insert(component->license);
       if (same->builds.insert(build->id).second) ++same->engines[build->engine];
       same->license.explicit_consent = same->license.explicit_consent || license.explicit_consent;
+      same->is_verified =
+          same->is_verified && consent::is_manifest_verified(settings, owner->repository, owner->signed_by);
     }
   }
   return listed;
@@ -63,7 +68,8 @@ std::string state_of(const settings::Settings& settings, const Listed& listed,
   const manifest::License& license = listed.license;
   if (settings::forbidden_license(settings.policy, license.id)) return "forbidden";
   if (!license.explicit_consent) return "not_needed";
-  return mine != nullptr || settings::accepts_license(settings.policy, license.id, license.sha256)
+  return mine != nullptr ||
+                 settings::accepts_license(settings.policy, license.id, license.sha256, listed.is_verified)
              ? "accepted"
              : "not_accepted";
 }
@@ -97,7 +103,7 @@ Result<Json> list_licenses(open::OpenContext& context, const CacheRun& run) {
   if (!unread.empty()) return fail(std::move(unread.front()));
   const std::uint64_t uid = settings::User::of_this_process().uid;
   Json licenses = Json::array(), records = Json::array();
-  for (const Listed& listed : licenses_of(context.catalog())) {
+  for (const Listed& listed : licenses_of(context.settings(), context.catalog())) {
     const manifest::License& license = listed.license;
     const settings::LicenseTerms terms = consent::terms_of(license);
     const settings::Consent* mine = consents.find(terms, uid);
@@ -141,12 +147,12 @@ Result<Json> list_licenses(open::OpenContext& context, const CacheRun& run) {
       .set("unreadable_consents", consents.unreadable());
 }
 
-// Returns the ids and the manifests' keys of the licenses.
-std::vector<std::string> ids_of(const std::vector<Listed>& known) {
+// Returns the ids of the licenses, and with `takes_keys` their keys in manifests.
+std::vector<std::string> ids_of(const std::vector<Listed>& known, bool takes_keys) {
   std::vector<std::string> ids;
   for (const Listed& listed : known) {
     ids.push_back(listed.license.id);
-    ids.insert(ids.end(), listed.names.begin(), listed.names.end());
+    if (takes_keys) ids.insert(ids.end(), listed.names.begin(), listed.names.end());
   }
   return ids;
 }
@@ -165,7 +171,8 @@ Result<std::vector<Listed>> meant_by(const LicenseFlags& flags, const std::vecto
   std::vector<Listed> meant;
   const Listed* other = nullptr;
   for (const Listed& listed : known) {
-    if (listed.license.id != flags.id && !listed.names.contains(flags.id)) continue;
+    const bool is_key = flags.takes_keys && listed.names.contains(flags.id);
+    if (listed.license.id != flags.id && !is_key) continue;
     if (text_sha256.empty() || listed.license.sha256.empty() || listed.license.sha256 == text_sha256)
       meant.push_back(listed);
     else
@@ -191,8 +198,8 @@ Listed of_text(const std::string& id, const std::string& sha256) {
 // Completes the id, and returns the licenses that it means.
 Result<std::vector<Listed>> licenses_named(open::OpenContext& context, LicenseFlags& flags,
                                            const std::string& given_sha256) {
-  const std::vector<Listed> known = licenses_of(context.catalog());
-  TRY_ASSIGN(flags.id, id_beginning_with(flags.id, ids_of(known), "licenses"));
+  const std::vector<Listed> known = licenses_of(context.settings(), context.catalog());
+  TRY_ASSIGN(flags.id, id_beginning_with(flags.id, ids_of(known, flags.takes_keys), "licenses"));
   auto meant = meant_by(flags, known, given_sha256);
   // A bundle's license must be accepted before any of its builds is known here. The text came with the
   // bundle.
@@ -207,6 +214,7 @@ Result<std::vector<Listed>> licenses_named(open::OpenContext& context, LicenseFl
 
 // Prints the text of the license; of each, if builds name several texts under one id.
 Result<Json> show_texts(open::OpenContext& context, const CacheRun& run, LicenseFlags flags) {
+  flags.takes_keys = true;
   TRY_ASSIGN(const std::vector<Listed> licenses, licenses_named(context, flags, {}));
   Json texts = Json::array();
   for (const Listed& listed : licenses) {
@@ -282,10 +290,9 @@ std::vector<CacheSubcommand> add_licenses(CLI::App& app) {
   CLI::App* accepting =
       licenses->add_subcommand("accept", "show the text of a license and record that you accept it");
   const auto flags = std::make_shared<LicenseFlags>();
-  for (CLI::App* command : {showing, accepting})
-    command
-        ->add_option("ID", flags->id, "a license id, its key in the manifest, or a unique beginning of one")
-        ->required();
+  showing->add_option("ID", flags->id, "a license id, its key in the manifest, or a unique beginning of one")
+      ->required();
+  accepting->add_option("ID", flags->id, "a license id, or a unique beginning of one")->required();
   accepting->add_option("--text", flags->text, "a file with the text, if it cannot be fetched")
       ->type_name("FILE");
   return {subcommand(listing, list_licenses),

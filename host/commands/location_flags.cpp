@@ -45,6 +45,7 @@ constexpr KnownFlag commands[] = {
     {"engine-cache quarantine disable", true},
     {"engine-cache licenses list", true, true},
     {"engine-cache licenses show", true, true},
+    {"engine-cache licenses accept", true, true},
     {"engine-cache trust list", true},
     {"engine-cache trust add", true},
     {"engine-cache trust remove", true},

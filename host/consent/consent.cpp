@@ -16,9 +16,18 @@ namespace {
 
 using settings::ConsentWay;
 
-bool named(const std::vector<std::string>& ids, const acquire::LicenseQuestion& license) {
-  return std::any_of(ids.begin(), ids.end(),
-                     [&](const std::string& id) { return id == license.license.id || id == license.name; });
+// Returns whether a flag or the application accepts the license. The id holds for the text that it was
+// accepted with: another one is asked about. The publisher chooses the license's key in the manifest, so a
+// key never counts.
+bool accepted_by_id(const settings::Settings& settings, const settings::Consents& consents,
+                    const settings::LicenseTerms& terms, std::uint64_t uid) {
+  return std::ranges::find(settings.accept_licenses, terms.id) != settings.accept_licenses.end() &&
+         consents.find_other_text(terms, uid) == nullptr;
+}
+
+// A text of a component without its digest may be any text under the same name.
+bool can_be_known(const manifest::License& license) {
+  return !license.sha256.empty() || license.text_component.empty();
 }
 
 // Policy and flags accept the same at every download. One record for each text and user is enough.
@@ -26,7 +35,7 @@ bool is_recorded(const settings::Consents& consents, const settings::LicenseTerm
                  ConsentWay way) {
   return std::any_of(consents.all().begin(), consents.all().end(), [&](const settings::Consent& consent) {
     return consent.uid == uid && consent.how == settings::name_of(way) && consent.terms.id == terms.id &&
-           consent.terms.sha256 == terms.sha256 && consent.terms.url == terms.url;
+           consent.terms.sha256 == terms.sha256 && consent.terms.url == without_passwords(terms.url);
   });
 }
 
@@ -34,6 +43,11 @@ bool is_recorded(const settings::Consents& consents, const settings::LicenseTerm
 
 settings::LicenseTerms terms_of(const manifest::License& license) {
   return {license.id, license.url, license.sha256};
+}
+
+bool is_manifest_verified(const settings::Settings& settings, const std::string& repository,
+                          const std::vector<std::string>& signed_by) {
+  return !signed_by.empty() || (!repository.empty() && repository == settings::own_repository(settings));
 }
 
 Result<Standing> standing_of(const settings::Settings& settings, const acquire::Question& question) {
@@ -48,8 +62,11 @@ Result<Standing> standing_of(const settings::Settings& settings, const acquire::
       TRY_ASSIGN(consents, settings::Consents::read(settings.state_folder, settings.read_state_folder));
     }
     const settings::LicenseTerms terms = terms_of(license.license);
-    const bool by_policy = settings::accepts_license(settings.policy, terms.id, terms.sha256);
-    if (by_policy || (consents->find(terms, uid) == nullptr && named(settings.accept_licenses, license))) {
+    const bool by_policy =
+        settings::accepts_license(settings.policy, terms.id, terms.sha256,
+                                  is_manifest_verified(settings, question.repository, question.signed_by));
+    const bool by_user = can_be_known(license.license) && consents->find(terms, uid) != nullptr;
+    if (by_policy || (!by_user && accepted_by_id(settings, *consents, terms, uid))) {
       const ConsentWay way = by_policy                 ? ConsentWay::policy
                              : settings.by_application ? ConsentWay::api
                                                        : ConsentWay::flag;
@@ -58,7 +75,10 @@ Result<Standing> standing_of(const settings::Settings& settings, const acquire::
     }
     if (auto locked = settings::consent_locked(settings.policy, terms.id))
       return fail(std::move(locked->with("build", question.build)));
-    if (consents->find(terms, uid) == nullptr) standing.to_ask.push_back(license);
+    if (by_user) continue;
+    standing.to_ask.push_back(license);
+    if (const settings::Consent* other = consents->find_other_text(terms, uid))
+      standing.to_ask.back().accepted_before = other->time;
   }
   return standing;
 }
@@ -96,6 +116,7 @@ Diagnosis consent_missing(const acquire::Question& question, const acquire::Lice
       .with("url", license.license.url)
       .with("component", join(license.components, ", "));
   if (!license.license.sha256.empty()) diagnosis.with("sha256", license.license.sha256, "manifest");
+  if (!license.accepted_before.empty()) diagnosis.with("accepted_before", license.accepted_before);
   return diagnosis;
 }
 
@@ -173,7 +194,7 @@ Result<std::string> license_text(const cache::Store& store, const manifest::Lice
   if (license.url.empty()) return in_component;
   TRY_ASSIGN(std::string text,
              transfer::fetch_text(license.url, transfer, longest_text, "text/plain, */*", cancel));
-  return checked_and_kept(store, license, std::move(text), transfer::without_credentials(license.url));
+  return checked_and_kept(store, license, std::move(text), without_passwords(license.url));
 }
 
 }  // namespace enginehost::consent

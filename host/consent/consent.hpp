@@ -21,6 +21,11 @@ namespace enginehost::consent {
 
 settings::LicenseTerms terms_of(const manifest::License& license);
 
+// Returns whether somebody whom this machine trusts says under which license the files are: a key that is
+// trusted for the manifest's engine, or EngineHost's own repository.
+bool is_manifest_verified(const settings::Settings& settings, const std::string& repository,
+                          const std::vector<std::string>& signed_by);
+
 // The licenses of a download by the settings and this user's consents.
 struct Standing {
   std::vector<acquire::LicenseQuestion> to_ask;  // still have to be accepted
@@ -33,8 +38,8 @@ struct Standing {
 Result<Standing> standing_of(const settings::Settings& settings, const acquire::Question& question);
 
 // Returns the licenses that still have to be accepted. Leaves out licenses that need no acceptance, that
-// policy accepts for everyone, that a flag or the API accepts, and that this user accepted before in the
-// exact text that the manifest names.
+// policy accepts for everyone, that a flag or the API accepts by its id (unless this user accepted another
+// text under that id), and that this user accepted before in the exact text that the manifest names.
 //
 // Acceptance by policy or by a flag is recorded here, once for each text and user, before the first byte is
 // fetched. EH-P01: policy forbids a license, or reserves acceptance for itself (policy.locked with
@@ -51,7 +56,8 @@ Result<void> accept_license(const settings::Settings& settings, const settings::
 std::optional<std::string> part_of_download(const acquire::Question& question,
                                             const acquire::LicenseQuestion& license);
 
-// Returns EH-P03 with "build", "license", "url", "component", "part" (part_of_download) and "sha256".
+// Returns EH-P03 with "build", "license", "url", "component", "part" (part_of_download), "sha256" and
+// "accepted_before" (another text under the same id was accepted then).
 Diagnosis consent_missing(const acquire::Question& question, const acquire::LicenseQuestion& license);
 
 // The texts of licenses are kept in the cache by their digest: <cache>/blobs/sha256/<digest>. Returns the

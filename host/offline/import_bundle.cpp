@@ -138,7 +138,7 @@ class Importing {
         // used it.
         for (const std::string& tree : verified.trees)
           if (looked_at.insert(tree).second) TRY(store_.reject_if_damaged(tree).map([](const auto&) {}));
-        TRY(ask(*verified.build));
+        TRY(ask(verified));
       }
       imported_.builds.push_back(std::move(build));
     }
@@ -163,11 +163,14 @@ class Importing {
             .with("problem", "no trusted key signed a manifest that names the bundle's files"));
   }
 
-  Result<void> ask(const manifest::Build& build) const {
+  Result<void> ask(const VerifiedBuild& verified) const {
     if (!request_.consent) return {};
     acquire::AcquireOptions options;
     options.transfer.offline = true;
-    TRY_ASSIGN(acquire::Question question, acquire::question_for(build, store_, options, request_.cancel));
+    TRY_ASSIGN(acquire::Question question,
+               acquire::question_for(*verified.build, store_, options, request_.cancel));
+    question.repository = verified.own ? request_.own_repository : verified.repository;
+    question.signed_by = verified.signed_by;
     // Nothing is downloaded, so the question is only about licenses.
     question.download = 0;
     question.download_known = true;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.hpp"
+
 #ifndef ENGINEHOST_VERSION
 #error "the build passes the version of the project"
 #endif
@@ -55,7 +57,7 @@ Json to_json(const Consent& consent) {
       .set("format", 1)
       .set("license", consent.terms.id)
       .set("text_sha256", text(consent.terms.sha256))
-      .set("url", text(consent.terms.url))
+      .set("url", text(without_passwords(consent.terms.url)))
       .set("user", text(consent.user))
       .set("uid", consent.uid)
       .set("host", consent.host)
@@ -89,6 +91,14 @@ const Consent* Consents::find(const LicenseTerms& terms, std::optional<std::uint
   const auto found = std::find_if(all_.rbegin(), all_.rend(), [&](const Consent& consent) {
     return (!uid || (consent.uid == *uid && consent.how != name_of(ConsentWay::policy))) &&
            same_text(terms, consent.terms);
+  });
+  return found != all_.rend() ? &*found : nullptr;
+}
+
+const Consent* Consents::find_other_text(const LicenseTerms& terms, std::uint64_t uid) const {
+  const auto found = std::find_if(all_.rbegin(), all_.rend(), [&](const Consent& consent) {
+    return consent.uid == uid && consent.how != name_of(ConsentWay::policy) && consent.terms.id == terms.id &&
+           !consent.terms.sha256.empty() && !same_text(terms, consent.terms);
   });
   return found != all_.rend() ? &*found : nullptr;
 }

@@ -46,10 +46,13 @@ class Consents {
   int unreadable() const { return unreadable_; }
 
   // Returns the user's last acceptance of these terms, or nullptr. Without `uid` that of any user. Another
-  // text is another license: the digests must be equal, or the URLs where the manifest has no digest.
-  // Acceptances by policy are valid only as long as the policy; their records are history, which only the
-  // search without `uid` finds.
+  // text is another license: the digests must be equal, or the URLs where the manifest has no digest. Records
+  // hold URLs without a query, so such a URL is never found without a digest. Acceptances by policy are valid
+  // only as long as the policy; their records are history, which only the search without `uid` finds.
   const Consent* find(const LicenseTerms& terms, std::optional<std::uint64_t> uid = std::nullopt) const;
+
+  // Returns the user's last acceptance of another text, by its digest, under the same id; or nullptr.
+  const Consent* find_other_text(const LicenseTerms& terms, std::uint64_t uid) const;
 
  private:
   std::vector<Consent> all_;

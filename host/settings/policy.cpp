@@ -128,9 +128,32 @@ Result<void> check_host(const Policy& policy, std::string_view url) {
                       "the host " + (host.host.empty() ? "of that URL" : host.host + ":" + host.port)));
 }
 
+namespace {
+
+// Returns the ids that an SPDX expression names: "(MIT OR LicenseRef-Trial)".
+std::vector<std::string> ids_of(std::string_view expression) {
+  std::vector<std::string> ids(1);
+  for (const char c : to_lower(expression)) {
+    const bool separates = std::string_view(" \t\r\n()").find(c) != std::string_view::npos;
+    if (!separates)
+      ids.back() += c;
+    else if (!ids.back().empty())
+      ids.emplace_back();
+  }
+  return ids;
+}
+
+}  // namespace
+
+// SPDX compares ids without case. A publisher's spelling must not evade the rule.
 std::optional<Diagnosis> forbidden_license(const Policy& policy, const std::string& id) {
+  const std::vector<std::string> named = ids_of(id);
+  const auto is_named = [&](const std::string& one) {
+    const std::string lower = to_lower(one);
+    return lower == to_lower(id) || std::ranges::find(named, lower) != named.end();
+  };
   const auto& forbidden = policy.forbidden_licenses;
-  if (std::find(forbidden.begin(), forbidden.end(), id) == forbidden.end()) return std::nullopt;
+  if (std::ranges::none_of(forbidden, is_named)) return std::nullopt;
   return refusal(policy, "forbid_licenses", join(forbidden, " "), "the license " + id);
 }
 
@@ -139,11 +162,11 @@ std::optional<Diagnosis> consent_locked(const Policy& policy, const std::string&
   return refusal(policy, "locked", "accept_licenses", "accepting the license " + id);
 }
 
-bool accepts_license(const Policy& policy, const std::string& id, const std::string& sha256) {
-  return std::any_of(policy.accepted_licenses.begin(), policy.accepted_licenses.end(),
-                     [&](const AcceptedLicense& license) {
-                       return license.id == id && (license.sha256.empty() || license.sha256 == sha256);
-                     });
+bool accepts_license(const Policy& policy, const std::string& id, const std::string& sha256,
+                     bool is_verified) {
+  return std::ranges::any_of(policy.accepted_licenses, [&](const AcceptedLicense& license) {
+    return license.id == id && (license.sha256.empty() ? is_verified : license.sha256 == sha256);
+  });
 }
 
 Result<void> check_locked(const Settings& settings, const std::string& key, const std::string& value) {

@@ -41,7 +41,8 @@ Diagnosis unsigned_refused(const Policy& policy, const std::string& what);
 // Checks the URL's host of every request and every redirection; a proxy on the way is not checked.
 Result<void> check_host(const Policy& policy, std::string_view url);
 
-// The failure for a license that nobody on this machine may accept by any way.
+// The failure for a license that nobody on this machine may accept by any way. `id`: an SPDX id, or an
+// expression that names one.
 std::optional<Diagnosis> forbidden_license(const Policy& policy, const std::string& id);
 
 // The failure for a license that is not accepted, where only the administrator may accept (policy.locked
@@ -49,8 +50,10 @@ std::optional<Diagnosis> forbidden_license(const Policy& policy, const std::stri
 std::optional<Diagnosis> consent_locked(const Policy& policy, const std::string& id);
 
 // Returns whether the administrator accepted the license for everyone; `sha256`: the manifest's digest of the
-// text, or empty.
-bool accepts_license(const Policy& policy, const std::string& id, const std::string& sha256);
+// text, or empty. An entry without a digest counts only with `is_verified`: anybody may write a license's
+// id into an unsigned manifest (consent::is_manifest_verified).
+bool accepts_license(const Policy& policy, const std::string& id, const std::string& sha256,
+                     bool is_verified);
 
 // Checks a value that a request carries besides the settings (a flavor, a device) against a locked key.
 // `value` empty: not requested. Error: EH-P01 when it differs from the locked value.

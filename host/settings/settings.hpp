@@ -96,10 +96,9 @@ struct Settings : DeclaredSettings {
   std::filesystem::path read_state_folder;
   bool refresh = false;  // see FlagValues
   Policy policy;
-  std::vector<std::string>
-      accept_licenses;             // ids, from the flags, the API, and the policy's entries without a digest
-  bool by_application = false;     // see FlagValues
-  std::vector<Setting> effective;  // every value above, policy and the proxies, with its source
+  std::vector<std::string> accept_licenses;  // ids, from the flags and the API
+  bool by_application = false;               // see FlagValues
+  std::vector<Setting> effective;            // every value above, policy and the proxies, with its source
   std::vector<std::string> warnings;  // unknown keys, values that policy overrode, an untrusted repository
   Inputs inputs;
   // Where EngineHost's own repository and the probe were looked for; empty if they were found or are not

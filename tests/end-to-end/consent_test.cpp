@@ -357,7 +357,7 @@ TEST_F(Consent, ListsAndAcceptsLicensesInAdvance) {
 TEST_F(Consent, ShowsTheTextWhenAcceptedByCommand) {
   publish(first_text, first_text);
   const Ended run =
-      workplace.run("engine-cache", {"licenses", "accept", "vendor", "--repository", location()});
+      workplace.run("engine-cache", {"licenses", "accept", "LicenseRef-v", "--repository", location()});
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_THAT(run.output, HasSubstr(first_text));
   const Ended list = workplace.run("engine-cache", {"licenses", "list", "--repository", location()});
@@ -418,7 +418,7 @@ TEST_F(Consent, ReadsTheTextFromTheArchiveThatTheManifestNames) {
   EXPECT_FALSE(std::filesystem::exists(workplace.cache() / "refs" / "reference-good.json"));
 
   const Ended run =
-      workplace.run("engine-cache", {"licenses", "accept", "vendor", "--repository", location()});
+      workplace.run("engine-cache", {"licenses", "accept", "LicenseRef-v", "--repository", location()});
   EXPECT_EQ(run.status, 0) << run.said();
   EXPECT_THAT(run.output, HasSubstr(first_text));
   EXPECT_EQ(last_consent(workplace)["text_sha256"].as_string(), sha256_hex(first_text));

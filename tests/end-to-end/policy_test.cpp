@@ -75,8 +75,14 @@ TEST_F(Policies, OfflineByPolicyOpensNoSocketAndIsShownAsLocked) {
 }
 
 TEST_F(Policies, ALicenseIsAcceptedForEveryoneOrNobody) {
+  const std::string text(64, 'a');
   TestBuild build = good_build();
   build.license = "vendor";
+  build.terms = Json::object()
+                    .set("id", "LicenseRef-vendor")
+                    .set("url", "https://licenses.example/vendor")
+                    .set("sha256", text)
+                    .set("accept", "explicit");
   TestRepository repository(workplace.folder() / "repository");
   repository.add(build);
   repository.write();
@@ -91,7 +97,11 @@ TEST_F(Policies, ALicenseIsAcceptedForEveryoneOrNobody) {
   const Json locks = one("locked", Json::strings({"accept_licenses"}));
   expect_refusal(run(locks, arguments), "policy.locked", "policy.locked = accept_licenses");
   expect_refusal(run(locks, accepting), "policy.locked", "policy.locked = accept_licenses");
-  const Ended accepted = run(one("accept_licenses", Json::strings({"LicenseRef-vendor"})), arguments);
+  // The publisher of an unsigned repository could write any id, and chooses the license's key.
+  for (const char* id : {"LicenseRef-vendor", "vendor"})
+    EXPECT_EQ(run(one("accept_licenses", Json::strings({id})), arguments).code(), "EH-P03") << id;
+  const Json named = Json::object().set("id", "LicenseRef-vendor").set("sha256", text);
+  const Ended accepted = run(one("accept_licenses", Json::array().push(named)), arguments);
   EXPECT_EQ(accepted.status, 0) << accepted.said();
   const Ended list = workplace.run(
       "engine-cache", {"licenses", "list", "--repository", repository.root().native(), "--json"});

@@ -64,6 +64,49 @@ TEST_F(ConsentFile, WithoutADigestTheAddressIdentifiesTheText) {
   EXPECT_EQ(all().find({"Vendor", "https://v.example/1", one_}, me_), nullptr) << "the text is known now";
 }
 
+TEST_F(ConsentFile, AnotherTextUnderTheSameIdIsFoundAsSuch) {
+  accept({"Vendor", "https://v.example/", one_});
+  accept({"Policy", "", one_}, ConsentWay::policy);
+  accept({"Undigested", "https://v.example/", ""});
+  EXPECT_NE(all().find_other_text({"Vendor", "https://v.example/", two_}, me_), nullptr);
+  EXPECT_NE(all().find_other_text({"Vendor", "https://evil.example/", ""}, me_), nullptr)
+      << "of an unknown text";
+  EXPECT_EQ(all().find_other_text({"Vendor", "https://elsewhere.example/", one_}, me_), nullptr)
+      << "the same text";
+  EXPECT_EQ(all().find_other_text({"Vendor", "", two_}, me_ + 1), nullptr) << "another user's";
+  EXPECT_EQ(all().find_other_text({"Policy", "", two_}, me_), nullptr) << "nobody accepted it";
+  EXPECT_EQ(all().find_other_text({"Undigested", "", two_}, me_), nullptr)
+      << "nobody knows which text that was";
+}
+
+TEST_F(ConsentFile, RecordsHoldNoQueryAndAQueryIdentifiesNoText) {
+  accept({"Vendor", "https://me:SECRET@v.example/eula?id=1&token=SECRET", ""});
+  accept({"Digested", "https://v.example/eula?token=SECRET", one_});
+  EXPECT_EQ(read_file(state() / "consents/consents.jsonl")->find("SECRET"), std::string::npos);
+  EXPECT_EQ(all().find({"Vendor", "https://v.example/eula?id=2", ""}, me_), nullptr)
+      << "perhaps another text";
+  EXPECT_EQ(all().find({"Vendor", "https://v.example/eula?id=1&token=SECRET", ""}, me_), nullptr);
+  EXPECT_NE(all().find({"Digested", "https://v.example/eula?token=OTHER", one_}, me_), nullptr);
+}
+
+// Written by a version that kept queries.
+TEST_F(ConsentFile, AnOldConsentCountsForItsAddress) {
+  const auto file = state() / "consents/consents.jsonl";
+  std::filesystem::create_directories(file.parent_path());
+  ASSERT_TRUE(
+      write_file(file,
+                 R"({"format":1,"license":"Vendor","text_sha256":null,"url":"https://v.example/e?id=1",)"
+                 R"("user":"ada","uid":)" +
+                     std::to_string(me_) +
+                     R"(,"host":"h","time":"2026-01-01T00:00:00Z","how":"flag","application":"a","tool":"t"})"
+                     "\n",
+                 false));
+  EXPECT_NE(all().find({"Vendor", "https://v.example/e?id=1", ""}, me_), nullptr);
+  EXPECT_EQ(all().find({"Vendor", "https://v.example/e?id=2", ""}, me_), nullptr);
+  EXPECT_EQ(all().find({"Vendor", "https://v.example/e?id=1", one_}, me_), nullptr)
+      << "the text is known now";
+}
+
 TEST_F(ConsentFile, OneUserDoesNotAcceptForAnother) {
   accept({"Vendor", "", one_});
   EXPECT_EQ(all().find({"Vendor", "", one_}, me_ + 1), nullptr);

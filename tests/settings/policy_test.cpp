@@ -292,14 +292,26 @@ TEST_F(PolicyFile, LicensesAreAcceptedByIdOrByOneTextOnly) {
   const std::string digest(64, 'a');
   system_file(R"({"policy": {"accept_licenses": ["Any", {"id": "One", "sha256": ")" + digest + R"("}]}})");
   const Policy policy = load().policy;
-  EXPECT_TRUE(accepts_license(policy, "Any", ""));
-  EXPECT_TRUE(accepts_license(policy, "Any", digest));
-  EXPECT_TRUE(accepts_license(policy, "One", digest));
-  EXPECT_FALSE(accepts_license(policy, "One", std::string(64, 'b')));
-  EXPECT_FALSE(accepts_license(policy, "One", ""));
+  EXPECT_TRUE(accepts_license(policy, "Any", "", true));
+  EXPECT_TRUE(accepts_license(policy, "Any", digest, true));
+  EXPECT_FALSE(accepts_license(policy, "Any", digest, false)) << "anybody may write an id into a manifest";
+  EXPECT_TRUE(accepts_license(policy, "One", digest, true));
+  EXPECT_TRUE(accepts_license(policy, "One", digest, false)) << "the text decides";
+  EXPECT_FALSE(accepts_license(policy, "One", std::string(64, 'b'), true));
+  EXPECT_FALSE(accepts_license(policy, "One", "", true));
   system_file(R"({"policy": {"accept_licenses": [{"id": "One", "sha256": "short"}]}})");
   EXPECT_EQ(refusal().code, "EH-P02");
   EXPECT_EQ(refusal().value("key"), "policy.accept_licenses");
+}
+
+TEST_F(PolicyFile, AForbiddenLicenseIsFoundInEverySpelling) {
+  system_file(R"({"policy": {"forbid_licenses": ["LicenseRef-Trial"]}})");
+  const Policy policy = load().policy;
+  for (const char* id : {"LicenseRef-Trial", "licenseref-TRIAL", "MIT OR LicenseRef-Trial",
+                         "(LicenseRef-Trial AND MIT)", "LicenseRef-trial WITH Some-exception"})
+    EXPECT_TRUE(forbidden_license(policy, id)) << id;
+  for (const char* id : {"MIT", "LicenseRef-Trial-2", "xLicenseRef-Trial", ""})
+    EXPECT_FALSE(forbidden_license(policy, id)) << id;
 }
 
 TEST_F(PolicyFile, AnUnsatisfiableRuleIsRefused) {

@@ -26,21 +26,28 @@ constexpr Entry entries[] = {
          "A large download, or one under a license that must be accepted, needs consent, and nobody gave it.",
      .before = "size and licenses of the plan",
      .causes =
-         {"the license {license} of {component} must be accepted; these parts are {part}, and the build "
+         {"{?accepted_before}the license {license} of {component} has another text than the one that was "
+          "accepted on {accepted_before}, and must be accepted again",
+          "the license {license} of {component} must be accepted; these parts are {part}, and the build "
           "does not work without them",
           "the license {license} of {component} must be accepted", "the license {license} must be accepted",
           "the download of {bytes} was declined", "consent was not given"},
      .remedies =
-         {"{!asked}read its text ({shown_by}) and accept it: --accept-license {license|word}",
-          "{!asked}{!shown_by}read {license_text} and accept it: --accept-license {license|word}",
-          "{!asked}{!license_text}read {url} and accept it: --accept-license {license|word}",
-          "{!asked}{!license_text}{!url}accept it: --accept-license {license|word}",
-          "{?asked}{?license_text}read {license_text} and accept it: {license} in request.accepted_licenses, "
+         {"{?accepted_before}read the new text and accept it: engine-cache licenses accept {license|word}",
+          "{?accepted_before}{?asked}let request.on_consent agree (return nonzero)",
+          "{!accepted_before}{!asked}read its text ({shown_by}) and accept it: --accept-license "
+          "{license|word}",
+          "{!accepted_before}{!asked}{!shown_by}read {license_text} and accept it: --accept-license "
+          "{license|word}",
+          "{!accepted_before}{!asked}{!license_text}read {url} and accept it: --accept-license "
+          "{license|word}",
+          "{!accepted_before}{!asked}{!license_text}{!url}accept it: --accept-license {license|word}",
+          "{!accepted_before}{?asked}{?license_text}read {license_text} and accept it: {license} in "
+          "request.accepted_licenses, or let request.on_consent agree (return nonzero)",
+          "{!accepted_before}{?asked}{!license_text}read {url} and accept it: {license} in "
+          "request.accepted_licenses, or let request.on_consent agree (return nonzero)",
+          "{!accepted_before}{?asked}{!license_text}{!url}accept it: {license} in request.accepted_licenses, "
           "or let request.on_consent agree (return nonzero)",
-          "{?asked}{!license_text}read {url} and accept it: {license} in request.accepted_licenses, or let "
-          "request.on_consent agree (return nonzero)",
-          "{?asked}{!license_text}{!url}accept it: {license} in request.accepted_licenses, or let "
-          "request.on_consent agree (return nonzero)",
           "{!license}{!asked}answer yes when asked, or run without a terminal: size alone then needs no "
           "consent",
           "{!license}let {asked} agree (return nonzero), or set none: size alone then needs no consent"},
