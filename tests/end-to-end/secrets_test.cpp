@@ -18,8 +18,7 @@ using testing::HasSubstr;
 // The server gives the build's archive only with a token in the query.
 class Secrets : public testing::Test {
  protected:
-  Secrets() { publish("token=SECRETTOKEN&jwt=SECRETJWT&x=SECRETVALUE"); }
-  void publish(const std::string& query) {
+  void publish(const std::string& query = "token=SECRETTOKEN&jwt=SECRETJWT&x=SECRETVALUE") {
     const std::string url = served_.server.url(served_.path().substr(1));
     served_.publish(Json::array().push(Json::object().set(
         "url", "http://me:SECRETWORD@" + url.substr(std::string("http://").size()) + "?" + query)));
@@ -53,6 +52,7 @@ class Secrets : public testing::Test {
 };
 
 TEST_F(Secrets, AreInNoScreenDocumentOrRecord) {
+  publish();
   EXPECT_EQ(run("engine-info", {"reference", "--verbose"}).status, 0);
   EXPECT_EQ(run("engine-info", {"reference", "--json"}).status, 0);
   EXPECT_EQ(run("engine-info", {"reference", "--plan", "--explain", "--json"}).status, 0);
@@ -68,15 +68,13 @@ TEST_F(Secrets, AreInNoFailureOfASource) {
   const Ended refused = run("engine-info", {"reference", "--json"});
   EXPECT_EQ(refused.code(), "EH-N04") << refused.said();
   EXPECT_THAT(evidence(refused.diagnosis(), "source_tried"), HasSubstr(served_.path()));
-  fs::remove(served_.repository.root() / "files" / served_.digest);
-  publish("token=SECRETTOKEN");
-  const Ended missing = run("engine-info", {"reference", "--refresh"});
-  EXPECT_THAT(missing.said(), HasSubstr("EH-N04"));
+  EXPECT_THAT(run("engine-info", {"reference"}).said(), HasSubstr("EH-N04"));
   run("engine-info", {"reference", "--refresh", "--verbose"});
   expect_no_secret_in_files();
 }
 
 TEST_F(Secrets, AreInNoBundle) {
+  publish();
   ASSERT_EQ(run("engine-cache", {"fetch", "reference", "--keep", "--json"}).status, 0);
   for (const bool configured : {false, true}) {
     const fs::path bundle = workplace_.folder() / (configured ? "two.bundle" : "one.bundle");
@@ -101,6 +99,7 @@ TEST_F(Secrets, AreInNoBundle) {
 }
 
 TEST_F(Secrets, ServeAResumedDownload) {
+  publish();
   write_text(workplace_.cache() / "partial" / served_.digest,
              served_.archive.substr(0, served_.archive.size() / 2));
   EXPECT_EQ(run("engine-info", {"reference", "--json"}).status, 0);
@@ -109,6 +108,7 @@ TEST_F(Secrets, ServeAResumedDownload) {
 }
 
 TEST_F(Secrets, ServeARepair) {
+  publish();
   ASSERT_EQ(run("engine-cache", {"fetch", "reference", "--keep", "--json"}).status, 0);
   const fs::path data = installed_data();
   const std::string before = read_text(data);

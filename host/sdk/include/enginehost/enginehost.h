@@ -150,7 +150,7 @@ typedef struct enginehost_request {
   const char* helper;   /* enginehost-probe; NULL: found relative to this library */
   const char* const* repositories; /* folders or URLs, before the configured ones */
   size_t repository_count;
-  const char* const* accepted_licenses; /* ids accepted beforehand */
+  const char* const* accepted_licenses; /* ids accepted beforehand, each for the text that it was first used with */
   size_t accepted_license_count;
   void* user_data; /* for the callbacks */
   /* on_progress and on_consent must not wait for another thread that opens, because it may wait for this call.  They
