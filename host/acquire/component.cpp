@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/growing_file.hpp"
+#include "host/acquire/installed_parts.hpp"
 #include "host/acquire/selected_ranges.hpp"
 #include "host/acquire/unpack.hpp"
 #include "host/transfer/download.hpp"
@@ -53,7 +54,8 @@ class ArtifactInstaller {
   // EH-N15: the sources failed, see `failures`.
   Result<std::string> run() {
     TRY_ASSIGN(stage_, work_.store.stage("archive-" + artifact_.sha256, waiting(work_)));
-    if (auto known = work_.store.tree_of(archive_key(artifact_))) return *known;  // another process was first
+    if (auto known = installed_tree(artifact_, work_.build, work_.store))
+      return *known;  // another process was first
     by_ranges_ = by_ranges_ && !most_arrived_whole();
     // The archive and its content, which is rarely smaller.
     TRY(work_.store.require_space(2 * size(), size()));
@@ -227,7 +229,8 @@ class ArtifactInstaller {
                       .with("problem", "it does not unpack to the tree that the manifest names")
                       .with("expected_tree", artifact_.tree, "manifest")
                       .with("actual_tree", actual));
-    return work_.store.publish_tree(list, folder(), archive_key(artifact_));
+    // Ranges show what the manifest's files are, and not what the archive with this digest has.
+    return work_.store.publish_tree(list, folder(), by_ranges_ ? std::string() : archive_key(artifact_));
   }
 
   // An earlier run fetched the whole archive, and less of it is missing than the ranges have.
@@ -364,20 +367,6 @@ const manifest::Artifact* first_usable(const manifest::Component& component) {
   return nullptr;
 }
 
-std::string archive_key(const manifest::Artifact& artifact) {
-  std::string text = artifact.sha256 + '\n' + artifact.archive + '\n' + artifact.path + '\n' +
-                     std::to_string(artifact.strip) + '\n' + join(artifact.select, "\n");
-  return sha256_hex(text);
-}
-
-std::optional<std::string> installed_tree(const manifest::Component& component, const cache::Store& store) {
-  for (const manifest::Artifact& artifact : component.artifacts) {
-    if (!artifact.tree.empty() && store.has_tree(artifact.tree)) return artifact.tree;
-    if (auto known = store.tree_of(archive_key(artifact))) return known;
-  }
-  return {};
-}
-
 cache::WaitOptions waiting(const transfer::ProgressCallback& progress,
                            const std::optional<CancelToken>& cancel) {
   cache::WaitOptions wait;
@@ -402,7 +391,7 @@ cache::WaitOptions waiting(const ComponentWork& work) {
 }
 
 Result<std::string> acquire_component(const manifest::Component& component, ComponentWork& work) {
-  if (auto known = installed_tree(component, work.store)) return *known;
+  if (auto known = installed_tree(component, work.build, work.store)) return *known;
   std::vector<Failure> failures;
   std::optional<Diagnosis> bad_archive;
   for (const manifest::Artifact& artifact : component.artifacts) {

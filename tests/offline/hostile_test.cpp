@@ -313,7 +313,7 @@ TEST_F(Hostile, ImportedFilesThatTheRepositoryDoesNotNameAreReplaced) {
   const auto opened = naming.install("sample-1");
   ASSERT_TRUE(opened);
   EXPECT_EQ(opened->digest, (*genuine)->digest);
-  EXPECT_EQ(opened->files_by, "archive");
+  EXPECT_EQ(opened->files_by, "manifest") << "the plugin came with the bundle, and the manifest names it";
 }
 
 TEST_F(Hostile, AManifestUnlikeTheIndexIsRefused) {
