@@ -291,7 +291,11 @@ class ArtifactInstaller {
                  GrowingFile::open(partial, work_.store.root(), artifact_.size, chunks ? &*chunks : nullptr));
       const bool resumed = file->holds_any();
       const bool whole = artifact_.size && file->held() == *artifact_.size;
-      Unpacking unpacking(artifact_, *file, folder(), limits(), work_.cancel);
+      std::optional<Unpacking> unpacking;
+      const auto begin_unpacking = [&] {
+        unpacking.emplace(artifact_, *file, folder(), limits(), work_.cancel);
+      };
+      if (is_bounded()) begin_unpacking();
       Delivery delivery{path_text(partial), {}};
       if (!whole) {
         TRY_ASSIGN(auto fetched, fetch(group, alone ? Group{group.front()} : Group(group), *file, nullptr));
@@ -315,7 +319,8 @@ class ArtifactInstaller {
         continue;
       }
       file->complete();
-      auto published = publish(unpacking, *file);
+      if (!unpacking) begin_unpacking();
+      auto published = publish(*unpacking, *file);
       // Only an interrupted attempt keeps the bytes.
       if (published || is_bad_archive(published.error().code)) file->remove();
       if (published) work_.acquired.sources.push_back(transfer::without_secret_query(delivery.where));
@@ -324,8 +329,9 @@ class ArtifactInstaller {
     return fail(diagnose("EH-N15"));
   }
 
-  // Bytes are unpacked while they arrive, before their digest is known. A manifest that names the files
-  // bounds them.
+  // Whether the bytes may be unpacked while they arrive, before their digest is known: the manifest names the
+  // files, or there is nothing to unpack. An archive of a kilobyte may else become gigabytes.
+  bool is_bounded() const { return !artifact_.files.empty() || artifact_.archive == "none"; }
   cache::TreeLimits limits() const {
     const cache::TreeLimits most{work_.options.unpacked_limit, 200'000};
     if (artifact_.files.empty()) return most;

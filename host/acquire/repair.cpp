@@ -53,6 +53,7 @@ Result<std::string> file_of_component(const manifest::Build& build, const manife
                                       const std::optional<CancelToken>& cancel) {
   cache::TreeEntry entry;
   entry.path = view_path;
+  entry.size = largest_file;
   TRY(unpack_single_files(
           build, {&component}, [](const manifest::Artifact&) { return true; }, {entry}, scratch, options,
           cancel, diagnose("EH-N15").with("component", component.id))

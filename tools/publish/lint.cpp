@@ -170,8 +170,8 @@ class LintRun {
     if (artifact.files.empty() && artifact.archive != "none" &&
         (!facts || names_fit(facts->files, document_bytes_)))
       warning(place,
-              "it names its tree and not each file, so users' machines cannot limit what the archive unpacks "
-              "to while it arrives",
+              "it names its tree and not each file, so users' machines unpack the archive only after all of it "
+              "has arrived",
               "add the build with engine-manifest add");
   }
 
