@@ -35,9 +35,9 @@ struct Installed {
   std::vector<std::pair<std::string, std::string>> options;
   // Origin and proof. `origin`: the repository that its manifest came from, without passwords. `signers`:
   // the ids of the trusted keys that signed that repository's index; empty: none. `files_by`: the proof that
-  // these are its files: "archive" (they were unpacked here from an archive with the manifest's digest),
-  // "manifest" (it names them), "bundle" (only the bundle that brought them). All empty: unknown, because an
-  // older EngineHost wrote the record.
+  // these are its files: "archive" (all were unpacked here from archives that were hashed whole and have the
+  // manifest's digests), "manifest" (it names them where that is not so), "bundle" (only the bundle that
+  // brought them). All empty: unknown, because an older EngineHost wrote the record.
   std::string origin, files_by;
   std::vector<std::string> signers;
   // Not empty: the build serves only requests that name this repository, which nobody signed and which one

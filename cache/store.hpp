@@ -3,7 +3,8 @@
 //
 //   <root>/CACHEDIR.TAG  LAYER.json  README.txt
 //     trees/<tree id>/      a component's files, 0444 and 0555, never edited
-//     lists/<tree id>       its canonical list;   lists/of-<key>  the tree made from an archive
+//     lists/<tree id>       its canonical list
+//     lists/of-whole-<key>  the tree made from an archive that was hashed whole
 //     views/<digest>/       the folder a build is loaded from: hard links to (or copies of) its trees' files
 //     refs/<build>.ref      the record of an installed build: written last, removed first
 //     leases/<digest>.lk    flock SH: in use; its time: last use; its content: crash markers (lease.hpp)
@@ -236,9 +237,13 @@ class Store {
   Result<std::optional<Diagnosis>> reject_if_damaged(std::string_view tree_id) const;
   // Returns the tree made from the archive with this key, if it is present.
   std::optional<std::string> tree_of(std::string_view archive_key) const;
-  // Moves a finished folder (TreeWriter::finish) to its place and records the archive it was made from (may
-  // be empty). If another process was first, that is success; a damaged tree in the place is quarantined.
-  // Views of other builds that hold files of a damaged tree are repaired.
+  // The same as an older version noted it (lists/of-<key>), which also did so for archives that it had not
+  // hashed. It counts only for a build whose record names that tree. Nothing writes it any more.
+  std::optional<std::string> older_tree_of(std::string_view archive_key) const;
+  // Moves a finished folder (TreeWriter::finish) to its place. `archive_key`: of the archive that it was made
+  // from, if the digest of the whole archive was compared; else empty. If another process was first, that is
+  // success; a damaged tree in the place is quarantined. Views of other builds that hold files of a damaged
+  // tree are repaired.
   Result<std::string> publish_tree(const TreeList& list, const std::filesystem::path& folder,
                                    std::string_view archive_key) const;
   // Makes or repairs the view of these trees. Files that differ from the trees are replaced one by one, so

@@ -157,6 +157,18 @@ void repair_views_of(const fs::path& root, const std::string& tree, const fs::pa
   }
 }
 
+// The name begins as that of older versions, whose sweeps keep such a file as long as its tree.
+std::string of_whole(std::string_view archive_key) { return "of-whole-" + file_name_for(archive_key); }
+
+std::optional<std::string> tree_noted_in(const Store& store, const std::string& name) {
+  if (store.root().empty()) return {};
+  const auto text = read_file(store.root() / "lists" / name, 4096);
+  if (!text) return {};
+  std::string id(trim(*text));
+  if (!store.has_tree(id)) return {};
+  return id;
+}
+
 }  // namespace
 
 bool Store::has_tree(std::string_view tree_id) const {
@@ -169,11 +181,11 @@ bool Store::has_tree(std::string_view tree_id) const {
 }
 
 std::optional<std::string> Store::tree_of(std::string_view archive_key) const {
-  const auto text = read_file(root_ / "lists" / ("of-" + file_name_for(archive_key)), 4096);
-  if (!text) return {};
-  std::string id(trim(*text));
-  if (!has_tree(id)) return {};
-  return id;
+  return tree_noted_in(*this, of_whole(archive_key));
+}
+
+std::optional<std::string> Store::older_tree_of(std::string_view archive_key) const {
+  return tree_noted_in(*this, "of-" + file_name_for(archive_key));
 }
 
 Result<std::optional<Diagnosis>> Store::reject_if_damaged(std::string_view tree_id) const {
@@ -204,7 +216,7 @@ Result<std::string> Store::publish_tree(const TreeList& list, const fs::path& fo
   }
   if (moved) repair_views_of(root_, id, folder.parent_path());
   if (archive_key.empty()) return id;
-  const fs::path of = root_ / "lists" / ("of-" + file_name_for(archive_key));
+  const fs::path of = root_ / "lists" / of_whole(archive_key);
   TRY(clear_for_file(root_, of));
   TRY(write_file(of, id + "\n"));
   return id;

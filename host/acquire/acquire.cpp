@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
+#include "host/acquire/installed_parts.hpp"
 #include "host/acquire/selected_ranges.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -42,7 +43,7 @@ std::optional<std::uint64_t> asked_size(const manifest::Artifact& artifact, cons
 std::optional<std::uint64_t> size_in_manifest(const manifest::Build& build, const cache::Store& store) {
   std::uint64_t sum = 0;
   for (const manifest::Component* component : build.all_components()) {
-    if (installed_tree(*component, store)) continue;
+    if (installed_tree(*component, build, store)) continue;
     const manifest::Artifact* artifact = first_usable(*component);
     const auto size = artifact != nullptr ? download_size(*artifact, build) : std::nullopt;
     if (!size) return {};
@@ -123,43 +124,10 @@ Result<cache::Installed> as_it_says(const manifest::Build& build, cache::Install
   return installed;
 }
 
-// Whether the installed files are those that the manifest names, by the digest of a build or by the trees of
-// its components. The digests of the archives prove nothing about files that came from somewhere else (a
-// bundle).
-enum class Named { yes, no, other };
-Named named_by(const manifest::Build& build, const cache::Installed& installed) {
-  if (!build.digest.empty()) return build.digest == installed.digest ? Named::yes : Named::other;
-  const std::vector<const manifest::Component*> components = build.all_components();
-  bool all = components.size() == installed.trees.size();
-  for (std::size_t i = 0; i < components.size() && i < installed.trees.size(); ++i) {
-    const std::vector<manifest::Artifact>& artifacts = components[i]->artifacts;
-    if (artifacts.empty() || std::ranges::any_of(artifacts, &std::string::empty, &manifest::Artifact::tree))
-      all = false;
-    else if (std::ranges::find(artifacts, installed.trees[i], &manifest::Artifact::tree) == artifacts.end())
-      return Named::other;
-  }
-  return all ? Named::yes : Named::no;
-}
-
-// The same id may later mean other bytes; then the installed build is another one. A repackaged build has
-// other archives but the same files, for example a registry's copy of a build in a layer.
-bool is_current(const cache::Installed& installed, const manifest::Build& build) {
-  switch (named_by(build, installed)) {
-    case Named::other:
-      return false;
-    case Named::yes:
-      return true;
-    case Named::no:
-      break;
-  }
-  const std::string wanted = build.artifacts_digest();
-  return wanted.empty() || installed.artifacts_digest == wanted;
-}
-
 // A layer may have an older build of the same id, and the user's cache the current one.
 Result<std::optional<cache::Installed>> find_current(const manifest::Build& build,
                                                      const cache::Store& store) {
-  return store.find(build.id, [&](const cache::Installed& one) { return is_current(one, build); });
+  return store.find(build.id, [&](const cache::Installed& one) { return is_current(one, build, store); });
 }
 
 // A tree that was moved aside as damaged leaves a build whose stamps may look right.
@@ -174,7 +142,7 @@ Result<std::optional<Diagnosis>> reject_damaged_parts(const manifest::Build& bui
                                                       const cache::Store& store) {
   std::optional<Diagnosis> first;
   for (const manifest::Component* component : build.all_components()) {
-    const auto tree = installed_tree(*component, store);
+    const auto tree = installed_tree(*component, build, store);
     if (!tree) continue;
     TRY_ASSIGN(auto damage, store.reject_if_damaged(*tree));
     if (damage && !first) first = std::move(damage->with("component", component->id));
@@ -199,7 +167,8 @@ Result<cache::Installed> install(ComponentWork& work) {
   if (work.cancel && work.cancel->canceled()) return fail(diagnose("EH-P10").with("build", build.id));
   TRY_ASSIGN(const std::filesystem::path view, work.store.make_view(trees, stage));
   TRY(check_plugin(build, view));
-  cache::Installed record = record_for(build, std::move(trees), "archive");
+  std::string proof = proof_of_files(build, trees, work.store);
+  cache::Installed record = record_for(build, std::move(trees), std::move(proof));
   record.only_for = work.options.only_for.value_or("");
   auto installed = work.store.write_ref(std::move(record));
   work.acquired.published = installed.has_value();
@@ -266,7 +235,7 @@ Result<Question> question_for(const manifest::Build& build, const cache::Store& 
   }
   std::map<std::string, std::size_t> asked;
   for (const manifest::Component* component : build.all_components()) {
-    if (installed_tree(*component, store)) continue;
+    if (installed_tree(*component, build, store)) continue;
     if (cancel && cancel->canceled()) return fail(diagnose("EH-P10").with("build", build.id));
     const manifest::Artifact* artifact = first_usable(*component);
     if (artifact == nullptr)

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/growing_file.hpp"
+#include "host/acquire/installed_parts.hpp"
 #include "host/acquire/selected_ranges.hpp"
 #include "host/acquire/unpack.hpp"
 #include "host/transfer/download.hpp"
@@ -53,7 +54,8 @@ class ArtifactInstaller {
   // EH-N15: the sources failed, see `failures`.
   Result<std::string> run() {
     TRY_ASSIGN(stage_, work_.store.stage("archive-" + artifact_.sha256, waiting(work_)));
-    if (auto known = work_.store.tree_of(archive_key(artifact_))) return *known;  // another process was first
+    if (auto known = installed_tree(artifact_, work_.build, work_.store))
+      return *known;  // another process was first
     by_ranges_ = by_ranges_ && !most_arrived_whole();
     // The archive and its content, which is rarely smaller.
     TRY(work_.store.require_space(2 * size(), size()));
@@ -227,7 +229,8 @@ class ArtifactInstaller {
                       .with("problem", "it does not unpack to the tree that the manifest names")
                       .with("expected_tree", artifact_.tree, "manifest")
                       .with("actual_tree", actual));
-    return work_.store.publish_tree(list, folder(), archive_key(artifact_));
+    // Ranges show what the manifest's files are, and not what the archive with this digest has.
+    return work_.store.publish_tree(list, folder(), by_ranges_ ? std::string() : archive_key(artifact_));
   }
 
   // An earlier run fetched the whole archive, and less of it is missing than the ranges have.
@@ -288,7 +291,11 @@ class ArtifactInstaller {
                  GrowingFile::open(partial, work_.store.root(), artifact_.size, chunks ? &*chunks : nullptr));
       const bool resumed = file->holds_any();
       const bool whole = artifact_.size && file->held() == *artifact_.size;
-      Unpacking unpacking(artifact_, *file, folder(), limits(), work_.cancel);
+      std::optional<Unpacking> unpacking;
+      const auto begin_unpacking = [&] {
+        unpacking.emplace(artifact_, *file, folder(), limits(), work_.cancel);
+      };
+      if (is_bounded()) begin_unpacking();
       Delivery delivery{path_text(partial), {}};
       if (!whole) {
         TRY_ASSIGN(auto fetched, fetch(group, alone ? Group{group.front()} : Group(group), *file, nullptr));
@@ -312,7 +319,8 @@ class ArtifactInstaller {
         continue;
       }
       file->complete();
-      auto published = publish(unpacking, *file);
+      if (!unpacking) begin_unpacking();
+      auto published = publish(*unpacking, *file);
       // Only an interrupted attempt keeps the bytes.
       if (published || is_bad_archive(published.error().code)) file->remove();
       if (published) work_.acquired.sources.push_back(without_passwords(delivery.where));
@@ -321,8 +329,9 @@ class ArtifactInstaller {
     return fail(diagnose("EH-N15"));
   }
 
-  // Bytes are unpacked while they arrive, before their digest is known. A manifest that names the files
-  // bounds them.
+  // Whether the bytes may be unpacked while they arrive, before their digest is known: the manifest names the
+  // files, or there is nothing to unpack. An archive of a kilobyte may else become gigabytes.
+  bool is_bounded() const { return !artifact_.files.empty() || artifact_.archive == "none"; }
   cache::TreeLimits limits() const {
     const cache::TreeLimits most{work_.options.unpacked_limit, 200'000};
     if (artifact_.files.empty()) return most;
@@ -364,20 +373,6 @@ const manifest::Artifact* first_usable(const manifest::Component& component) {
   return nullptr;
 }
 
-std::string archive_key(const manifest::Artifact& artifact) {
-  std::string text = artifact.sha256 + '\n' + artifact.archive + '\n' + artifact.path + '\n' +
-                     std::to_string(artifact.strip) + '\n' + join(artifact.select, "\n");
-  return sha256_hex(text);
-}
-
-std::optional<std::string> installed_tree(const manifest::Component& component, const cache::Store& store) {
-  for (const manifest::Artifact& artifact : component.artifacts) {
-    if (!artifact.tree.empty() && store.has_tree(artifact.tree)) return artifact.tree;
-    if (auto known = store.tree_of(archive_key(artifact))) return known;
-  }
-  return {};
-}
-
 cache::WaitOptions waiting(const transfer::ProgressCallback& progress,
                            const std::optional<CancelToken>& cancel) {
   cache::WaitOptions wait;
@@ -402,7 +397,7 @@ cache::WaitOptions waiting(const ComponentWork& work) {
 }
 
 Result<std::string> acquire_component(const manifest::Component& component, ComponentWork& work) {
-  if (auto known = installed_tree(component, work.store)) return *known;
+  if (auto known = installed_tree(component, work.build, work.store)) return *known;
   std::vector<Failure> failures;
   std::optional<Diagnosis> bad_archive;
   for (const manifest::Artifact& artifact : component.artifacts) {

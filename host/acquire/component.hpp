@@ -28,12 +28,6 @@ struct ComponentWork {
 // Returns the first artifact that has a digest and a source, or nullptr.
 const manifest::Artifact* first_usable(const manifest::Component& component);
 
-// Returns the key of everything that the unpacked tree of an archive depends on.
-std::string archive_key(const manifest::Artifact& artifact);
-
-// Returns the component's tree if it is installed.
-std::optional<std::string> installed_tree(const manifest::Component& component, const cache::Store& store);
-
 // Returns the tree id. Errors as acquire().
 Result<std::string> acquire_component(const manifest::Component& component, ComponentWork& work);
 

@@ -186,16 +186,17 @@ std::uint64_t GrowingFile::received_prefix() const {
   return have_.empty() || have_.front().begin > 0 ? 0 : have_.front().end;
 }
 
-std::vector<transfer::Range> GrowingFile::missing() const {
+std::vector<transfer::Range> GrowingFile::missing() const { return gaps_in({0, expected_.value_or(0)}); }
+
+std::vector<transfer::Range> GrowingFile::gaps_in(transfer::Range range) const {
   const std::lock_guard lock(mutex_);
   std::vector<transfer::Range> gaps;
-  std::uint64_t at = 0;
-  const std::uint64_t size = expected_.value_or(0);
   for (const transfer::Range& known : have_) {
-    if (known.begin > at) gaps.push_back({at, std::min(known.begin, size)});
-    at = std::max(at, known.end);
+    if (known.begin >= range.end) break;
+    if (known.begin > range.begin) gaps.push_back({range.begin, known.begin});
+    range.begin = std::max(range.begin, known.end);
   }
-  if (at < size) gaps.push_back({at, size});
+  if (range.begin < range.end) gaps.push_back(range);
   return gaps;
 }
 
@@ -231,14 +232,25 @@ Result<void> GrowingFile::write_at(std::uint64_t offset, std::string_view bytes)
     return fail(failure(EFBIG));
   if (chunks_ != nullptr) return put_in_chunks(offset, bytes);
   note_before(offset);
-  TRY(put(offset, bytes));
-  add({offset, offset + bytes.size()});
+  const auto piece = [&](const transfer::Range& range) {
+    return bytes.substr(range.begin - offset, range.end - range.begin);
+  };
+  std::vector<transfer::Range> fresh;
+  {
+    const std::lock_guard lock(writing_);
+    fresh = gaps_in({offset, offset + bytes.size()});
+    for (const transfer::Range& range : fresh) {
+      TRY(put(range.begin, piece(range)));
+      add(range);
+    }
+  }
   {
     const std::lock_guard lock(noting_);
     not_yet_noted_ += bytes.size();
     if (not_yet_noted_ >= bytes_between_notes) write_note();
   }
-  return advance(offset, bytes);
+  for (const transfer::Range& range : fresh) TRY(advance(range.begin, piece(range)));
+  return {};
 }
 
 Result<void> GrowingFile::put(std::uint64_t offset, std::string_view bytes) {
@@ -246,6 +258,14 @@ Result<void> GrowingFile::put(std::uint64_t offset, std::string_view bytes) {
   const std::lock_guard lock(mutex_);
   if (stop_) return fail(*stop_);
   return {};
+}
+
+Result<bool> GrowingFile::put_unless_received(std::uint64_t chunk, std::uint64_t offset,
+                                              std::string_view bytes) {
+  const std::lock_guard lock(writing_);
+  if (has(chunk)) return false;
+  TRY(put(offset, bytes));
+  return true;
 }
 
 // Each chunk comes from one connection in order; it is complete with its last byte.
@@ -258,8 +278,8 @@ Result<void> GrowingFile::put_in_chunks(std::uint64_t offset, std::string_view b
                       .with("actual", std::to_string(offset + bytes.size())));
     const transfer::Range chunk{chunks_->begin_of(index), chunks_->end_of(index)};
     const std::string_view piece = bytes.substr(0, chunk.end - offset);
-    if (!has(chunk.begin)) {
-      TRY(put(offset, piece));
+    TRY_ASSIGN(const bool fresh, put_unless_received(chunk.begin, offset, piece));
+    if (fresh) {
       if (offset + piece.size() == chunk.end) {
         TRY_ASSIGN(const std::string actual, digest_of(chunk));
         if (actual != chunks_->sha256[index])
@@ -267,7 +287,10 @@ Result<void> GrowingFile::put_in_chunks(std::uint64_t offset, std::string_view b
                           .with("expected_sha256", chunks_->sha256[index], "the list of chunks")
                           .with("actual_sha256", actual)
                           .with("position", std::to_string(chunk.begin)));
-        add(chunk);
+        {
+          const std::lock_guard lock(writing_);
+          add(chunk);
+        }
         TRY(advance(chunk.begin, {}));
       }
     }

@@ -34,8 +34,9 @@ std::string received_note(const std::vector<transfer::Range>& received, std::uin
 std::optional<std::vector<transfer::Range>> read_received_note(std::string_view text, std::uint64_t size);
 
 // Keeps the bytes of an archive in a file while they arrive. Receiving threads never wait for the reader,
-// memory stays small, and received bytes survive the process. Bytes may arrive in any order. The reader gets
-// them in order; with a chunk list only after the digest of their chunk matched.
+// memory stays small, and received bytes survive the process. Bytes may arrive in any order. Bytes that
+// arrive again are dropped, so a server cannot change those that were hashed. The reader gets them in order;
+// with a chunk list only after the digest of their chunk matched.
 //
 // Thread safety: the functions of the sinks and digest() are for the receiving threads; the read functions
 // are for one other thread.
@@ -98,6 +99,7 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
   Diagnosis failure(int error_number) const;
   Result<void> put(std::uint64_t offset, std::string_view bytes);
   Result<void> put_in_chunks(std::uint64_t offset, std::string_view bytes);
+  Result<bool> put_unless_received(std::uint64_t chunk, std::uint64_t offset, std::string_view bytes);
   Result<std::string> digest_of(transfer::Range range) const;
   Result<void> take_what_is_there();
   void note_before(std::uint64_t offset);
@@ -105,6 +107,7 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
   Result<void> advance(std::uint64_t offset, std::string_view bytes);
   void add(transfer::Range range);
   bool has(std::uint64_t offset) const;
+  std::vector<transfer::Range> gaps_in(transfer::Range range) const;
   std::uint64_t received_prefix() const;
 
   std::filesystem::path path_, folder_;
@@ -113,6 +116,10 @@ class GrowingFile : public transfer::Sink, public transfer::PartSink {
   const transfer::ChunkList* chunks_ = nullptr;
   std::uint64_t file_limit_ = 0;
   std::uint64_t stream_at_ = 0;  // offset of the next write()
+
+  // Held while bytes are written and added to have_, and locked before mutex_: received bytes never change,
+  // since they may have been hashed.
+  std::mutex writing_;
 
   std::mutex noting_;                // keeps an older note from replacing a newer one; locked before mutex_
   std::uint64_t not_yet_noted_ = 0;  // bytes since the last note

@@ -18,13 +18,20 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t tail_size = 256u << 10;  // holds the end record, and most directories whole
 
-Result<std::uint64_t> size_of_source(const transfer::Place& source, const transfer::TransferOptions& options,
+Result<std::uint64_t> size_of_source(const transfer::Place& source, std::uint64_t limit,
+                                     const transfer::TransferOptions& options,
                                      const std::optional<CancelToken>& cancel) {
   if (source.size) return *source.size;
   if (source.url.empty())
     return stamp_of(source.path, "EH-N14").map([](const FileStamp& stamp) { return stamp.size; });
   TRY_ASSIGN(const auto reported, transfer::ask_size(source.url, options, cancel));
   if (!reported) return fail(diagnose("EH-N02").with("problem", "the server does not report the size"));
+  if (*reported > limit)
+    return fail(diagnose("EH-N07")
+                    .with("url", transfer::without_credentials(source.url))
+                    .with("expected", std::to_string(limit))
+                    .with("actual", std::to_string(*reported))
+                    .with("problem", "longer than is allowed for a file of unknown size"));
   return *reported;
 }
 
@@ -65,7 +72,7 @@ Result<std::string> unpack_parts(const transfer::Place& source, const manifest::
                                  const std::vector<cache::TreeEntry>& wanted, const fs::path& into,
                                  const AcquireOptions& options, const std::optional<CancelToken>& cancel) {
   const transfer::TransferOptions& transfer = source.options ? *source.options : options.transfer;
-  TRY_ASSIGN(const std::uint64_t size, size_of_source(source, transfer, cancel));
+  TRY_ASSIGN(const std::uint64_t size, size_of_source(source, options.download_limit, transfer, cancel));
   TRY_ASSIGN(const fs::path scratch, make_private_folder(into.parent_path(), "parts"));
   const std::string where = without_passwords(source.url.empty() ? path_text(source.path) : source.url);
   std::uint64_t received = 0;
@@ -95,7 +102,9 @@ Result<std::string> unpack_parts(const transfer::Place& source, const manifest::
   TRY_ASSIGN(const std::vector<transfer::Range> ranges, ranges_of(directory, artifact, wanted));
   // An archive of these entries only: in the original order, with an empty directory at the end.
   TRY_ASSIGN(const auto entries, fetch("entries", ranges));
-  cache::TreeWriter writer(into, {options.unpacked_limit, 200'000});
+  std::uint64_t bytes = 0;
+  for (const cache::TreeEntry& entry : wanted) bytes += entry.size;
+  cache::TreeWriter writer(into, {std::min(options.unpacked_limit, bytes), wanted.size()});
   TRY(unpack(artifact, *entries, Way::streaming, writer, cancel, {}).map([](const Unpacked&) {}));
   return where + " (" + format_bytes(received) + ")";
 }

@@ -6,6 +6,7 @@
 #include "base/paths.hpp"
 #include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
+#include "host/acquire/installed_parts.hpp"
 #include "host/acquire/selected_ranges.hpp"
 #include "host/transfer/transfer.hpp"
 
@@ -66,7 +67,7 @@ Pending pending_download(const manifest::Build& build, const cache::Store* store
       return pending;
     }
   for (const manifest::Component* component : build.all_components()) {
-    if (store != nullptr && installed_tree(*component, *store)) continue;
+    if (store != nullptr && installed_tree(*component, build, *store)) continue;
     ++pending.parts;
     const manifest::Artifact* artifact = first_usable(*component);
     if (artifact != nullptr)
@@ -81,7 +82,7 @@ std::vector<std::string> needed_servers(const manifest::Build& build, const cach
   std::vector<std::string> needed;
   for (const manifest::Component* component : build.all_components()) {
     const manifest::Artifact* artifact = first_usable(*component);
-    if (artifact == nullptr || installed_tree(*component, store)) continue;
+    if (artifact == nullptr || installed_tree(*component, build, store)) continue;
     const manifest::Source& first = artifact->sources.front();
     const bool is_alone = std::ranges::all_of(artifact->sources, [&](const manifest::Source& source) {
       return source.kind == Kind::url &&

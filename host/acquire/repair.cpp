@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "host/acquire/component.hpp"
+#include "host/acquire/installed_parts.hpp"
 #include "host/acquire/partial_zip.hpp"
 
 namespace enginehost::acquire {
@@ -52,6 +53,7 @@ Result<std::string> file_of_component(const manifest::Build& build, const manife
                                       const std::optional<CancelToken>& cancel) {
   cache::TreeEntry entry;
   entry.path = view_path;
+  entry.size = largest_file;
   TRY(unpack_single_files(
           build, {&component}, [](const manifest::Artifact&) { return true; }, {entry}, scratch, options,
           cancel, diagnose("EH-N15").with("component", component.id))
@@ -70,7 +72,8 @@ Result<cache::Repaired> repair(std::string_view id, const manifest::Build* build
     fetch = [&](const std::string& tree, const std::vector<cache::TreeEntry>& wanted,
                 const std::filesystem::path& into) {
       const auto gives = [&](const manifest::Artifact& artifact) {
-        return artifact.tree == tree || store.tree_of(archive_key(artifact)) == tree;
+        const std::string key = archive_key(artifact);
+        return artifact.tree == tree || store.tree_of(key) == tree || store.older_tree_of(key) == tree;
       };
       return unpack_single_files(*build, build->all_components(), gives, wanted, into, options, cancel,
                                  diagnose("EH-N15").with("build", build->id));

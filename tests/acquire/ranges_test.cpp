@@ -2,7 +2,6 @@
 #include <sstream>
 
 #include "host/acquire/acquire.hpp"
-#include "host/acquire/component.hpp"
 #include "host/acquire/description.hpp"
 #include "host/acquire/partial_zip.hpp"
 #include "host/acquire/pending.hpp"
@@ -345,11 +344,7 @@ TEST_F(RangesTest, ARecordedBuildIsFetchedAgainByRanges) {
 TEST_F(RangesTest, ABuildThatCameByRangesIsRepaired) {
   const auto installed = get();
   ASSERT_TRUE(installed);
-  for (const auto& [id, component] : sample.manifest->components)
-    if (const auto tree = store.tree_of(archive_key(component.artifacts[0]))) {
-      const fs::path file = store.root() / "trees" / *tree / "lib/data.txt";
-      if (fs::exists(file)) fs::remove(file);
-    }
+  ASSERT_TRUE(fs::remove(store.root() / "trees" / artifact().tree / "lib/data.txt"));
   fs::remove(installed->installed.folder / "lib/data.txt");
   const std::uint64_t before = bytes_sent(server);
   const auto repaired = repair(sample.build->id, sample.build.get(), store, options, cancel);

@@ -4,6 +4,7 @@
 #include "host/acquire/acquire.hpp"
 #include "tests/bench/archive.hpp"
 #include "tests/bench/compare.hpp"
+#include "tests/bench/named_files.hpp"
 #include "tests/bench/repository.hpp"
 #include "tests/bench/workplace.hpp"
 #include "tests/support/nginx_server.hpp"
@@ -19,8 +20,11 @@ std::shared_ptr<const manifest::Manifest> manifest_for(const fs::path& archive, 
       manifest_of("bench", {{"runtime", archive, kind, url, false},
                             {"plugin", built("engines/libengine_reference.so"), "none", "", true}});
   if (!document) return nullptr;
-  auto manifest = manifest::read_manifest(*document, "/", "bench.json");
-  return manifest ? *manifest : nullptr;
+  auto read = manifest::read_manifest(*document, "/", "bench.json");
+  if (!read) return nullptr;
+  const auto manifest = std::const_pointer_cast<manifest::Manifest>(*read);
+  manifest::Artifact& runtime = manifest->components.at("runtime").artifacts.at(0);
+  return name_files(runtime, archive, empty_workplace("install-names-" + kind)) ? manifest : nullptr;
 }
 
 Comparison install(std::uintmax_t bytes, const std::string& kind) {

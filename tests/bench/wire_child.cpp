@@ -18,6 +18,7 @@
 #include "base/files.hpp"
 #include "base/sha256.hpp"
 #include "host/acquire/acquire.hpp"
+#include "tests/bench/named_files.hpp"
 #include "tests/support/nginx_server.hpp"
 
 using namespace enginehost;
@@ -42,8 +43,10 @@ long long nanoseconds(Clock::duration time) {
 struct OneBuild {
   std::shared_ptr<manifest::Manifest> manifest = std::make_shared<manifest::Manifest>();
   std::shared_ptr<manifest::Build> build = std::make_shared<manifest::Build>();
+  bool is_read = false;
 
-  OneBuild(const fs::path& archive, const std::string& kind, const std::string& url) {
+  OneBuild(const fs::path& archive, const std::string& kind, const std::string& url,
+           const fs::path& scratch) {
     manifest->engine = build->engine = "bench";
     build->id = "bench-1-cpu-linux-x86_64";
     build->version = "1";
@@ -59,6 +62,7 @@ struct OneBuild {
     manifest::Source source;
     source.location = url;
     artifact.sources = {source};
+    is_read = bench::name_files(artifact, archive, scratch);
     component.artifacts = {artifact};
     manifest->builds.push_back(build);
   }
@@ -82,7 +86,8 @@ int install(const fs::path& archive, const std::string& kind, const fs::path& fo
             const std::string& rate) {
   const test::NginxServer server;
   fs::create_symlink(archive, server.root() / "archive");
-  const OneBuild one(archive, kind, server.url("archive"));
+  const OneBuild one(archive, kind, server.url("archive"), folder / "names");
+  if (!one.is_read) return say("the archive cannot be read");
   const auto curl_began = Clock::now();
   if (!run({"curl", "-sS", "-f", "-o", "/dev/null", server.url("archive")})) return say("curl fails");
   const auto curl_time = Clock::now() - curl_began;
@@ -106,7 +111,8 @@ int install(const fs::path& archive, const std::string& kind, const fs::path& fo
 int wait(const fs::path& archive, const std::string& kind, const fs::path& folder, int processes) {
   const test::NginxServer server("limit_rate_after 1m; limit_rate 8m;");
   fs::create_symlink(archive, server.root() / "archive");
-  const OneBuild one(archive, kind, server.url("archive"));
+  const OneBuild one(archive, kind, server.url("archive"), folder / "names");
+  if (!one.is_read) return say("the archive cannot be read");
   const auto began = Clock::now();
   std::vector<pid_t> children;
   for (int i = 0; i < processes; ++i) {

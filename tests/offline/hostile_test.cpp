@@ -313,7 +313,22 @@ TEST_F(Hostile, ImportedFilesThatTheRepositoryDoesNotNameAreReplaced) {
   const auto opened = naming.install("sample-1");
   ASSERT_TRUE(opened);
   EXPECT_EQ(opened->digest, (*genuine)->digest);
+  EXPECT_EQ(opened->files_by, "manifest") << "the plugin came with the bundle, and the manifest names it";
+}
+
+// They serve the build that came with them, and no other build that names the same archives.
+TEST_F(Hostile, FilesOfABundleAreNoArchive) {
+  const std::string bytes = test::library("evil");
+  test::write_text(folder / "bad.bundle",
+                   test::tar_of(entries_with_tree(line(bytes, "lib/libruntime.so.1"), {bytes})));
+  ASSERT_EQ(outcome(folder / "bad.bundle"), "ok") << "nothing was installed";
+  test::Site other(folder / "other");
+  other.add("sample-2", {test::plugin_of("2"), test::runtime()});
+  other.settings.cache_folder = folder / "lab";
+  const auto opened = other.install("sample-2");
+  ASSERT_TRUE(opened) << opened.error().code;
   EXPECT_EQ(opened->files_by, "archive");
+  EXPECT_EQ(test::read_text(opened->folder / "lib/libruntime.so.1"), test::runtime().files[0].bytes);
 }
 
 TEST_F(Hostile, AManifestUnlikeTheIndexIsRefused) {

@@ -169,10 +169,11 @@ class LintRun {
             "add it again, or remove \"files\" and \"tree\" here and \"digest\" of the build");
     if (artifact.files.empty() && artifact.archive != "none" &&
         (!facts || names_fit(facts->files, document_bytes_)))
-      warning(place,
-              "it names its tree and not each file, so users' machines cannot limit what the archive unpacks "
-              "to while it arrives",
-              "add the build with engine-manifest add");
+      warning(
+          place,
+          "it names its tree and not each file, so users' machines unpack the archive only after all of it "
+          "has arrived",
+          "add the build with engine-manifest add");
   }
 
   void chunks(const Artifact& artifact, const std::string& place) {

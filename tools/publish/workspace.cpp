@@ -6,7 +6,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
-#include "host/acquire/component.hpp"
+#include "host/acquire/installed_parts.hpp"
 #include "host/manifest/fields.hpp"
 #include "tools/publish/listing.hpp"
 
