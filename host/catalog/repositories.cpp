@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/location.hpp"
 #include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
@@ -122,6 +123,19 @@ void remove_unanswered(std::vector<Answer>& answers, std::vector<std::string>& w
       return true;
     });
   }
+}
+
+// Leaves out the blocks of builds of other engines than those for which a repository is configured. `engines`
+// is empty if it is configured for all.
+void limit_blocks(std::vector<manifest::Blocked>& blocked, const std::vector<std::string>& engines) {
+  if (engines.empty()) return;
+  std::erase_if(blocked, [&](manifest::Blocked& one) {
+    if (one.engines.empty()) one.engines = engines;
+    std::erase_if(one.engines, [&](const std::string& engine) {
+      return std::ranges::find(engines, engine) == engines.end();
+    });
+    return one.engines.empty();
+  });
 }
 
 void add_repository(manifest::Catalog& catalog, Result<manifest::RepositoryContent> content,
@@ -270,7 +284,14 @@ void add_known_blocks(manifest::Catalog& catalog, const settings::Settings& sett
     if (const auto document = parse_json(seen.root, location); document && !of_the_request)
       if (const auto root = manifest::read_root(*document, location))
         for (const manifest::RootKey& key : root->keys) keys.push_back(key.key.id);
-    for (manifest::Blocked one : seen.blocked) {
+    std::vector<manifest::Blocked> blocked = seen.blocked;
+    const auto trusted = trust.keys_for(location);
+    for (manifest::Blocked& one : blocked)
+      if (one.engines.empty() && trusted) one.engines = manifest::engines_of(*trusted, seen);
+    for (const settings::Repository& repository : settings.repositories)
+      if (identity_of_location(repository.location) == identity_of_location(location))
+        limit_blocks(blocked, repository.engines);
+    for (manifest::Blocked& one : blocked) {
       if (std::find(catalog.blocked.begin(), catalog.blocked.end(), one) != catalog.blocked.end()) continue;
       one.everywhere = of_the_request;
       one.keys = keys;
@@ -416,6 +437,8 @@ manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& ori
     origin.spared = origin.spared || loaded.origin.spared;
   }
   remove_unanswered(answers, catalog.warnings);
+  for (Answer& answer : answers)
+    if (answer.content) limit_blocks(answer.content->index.blocked, answer.repository->engines);
   for (Answer& answer : answers)
     add_repository(catalog, std::move(answer.content), settings.mirrors, request.now, origin);
   if ((online || settings.refresh) && !request.transfer.offline) ask_origins(request, store_of_trust, silent);

@@ -91,7 +91,7 @@ class ProvenanceCheck {
                manifest::load_repository(root, reader, request_.rules.now, trust ? &*trust : nullptr));
     result_.warnings.insert(result_.warnings.end(), content.warnings.begin(), content.warnings.end());
     for (const manifest::Blocked& one : content.index.blocked)
-      result_.blocked.push_back({one.sha256, one.reason, repository.name});
+      result_.blocked.push_back({one.sha256, one.reason, repository.name, true, {}, one.engines});
     for (const auto& manifest : content.manifests)
       for (const RepositoryDocument& document : repository.documents)
         if (manifest->name == manifest::below(root, document.path)) {
