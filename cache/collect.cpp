@@ -321,22 +321,33 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
 
 Result<void> Store::pin(std::string_view build) const {
   TRY(check_place());
-  TRY_ASSIGN(const bool recorded, is_there(ref_file(root_, build)));
-  if (!recorded) return fail(not_installed(build));
+  const std::optional<std::string> record = own_record(build);
+  if (!record) return fail(not_installed(build));
   TRY(prepare());
-  return write_file(pin_file(root_, build), "");
+  return write_file(pin_file(root_, *record), "");
 }
 
 Result<bool> Store::unpin(std::string_view build) const {
   TRY(check_place());
-  const fs::path file = pin_file(root_, build);
+  const std::optional<std::string> record = own_record(build);
+  // The record of that name is another engine's, and the build is in a layer.
+  if (!record && is_there(ref_file(root_, build)).value_or(true)) return fail(not_installed(build));
+  const fs::path file = pin_file(root_, record.value_or(std::string(build)));
   if (calls::unlink(file.c_str()) == 0) return true;
   if (errno != ENOENT && errno != ENOTDIR) return fail(disk_failure(errno, file, root_));
-  TRY_ASSIGN(const bool recorded, is_there(ref_file(root_, build)));
-  if (!recorded) return fail(not_installed(build));
+  if (!record) return fail(not_installed(build));
   return false;
 }
 
-Result<bool> Store::is_pinned(std::string_view build) const { return is_there(pin_file(root_, build)); }
+Result<bool> Store::is_pinned(std::string_view build) const {
+  const std::optional<std::string> record = own_record(build);
+  if (!record) return false;
+  return is_there(pin_file(root_, *record));
+}
+
+Result<bool> Store::is_pinned(const Installed& installed) const {
+  if (installed.read_only) return false;
+  return is_there(pin_file(root_, record_name(installed)));
+}
 
 }  // namespace enginehost::cache

@@ -144,6 +144,7 @@ Named named_by(const manifest::Build& build, const cache::Installed& installed) 
 // The same id may later mean other bytes; then the installed build is another one. A repackaged build has
 // other archives but the same files, for example a registry's copy of a build in a layer.
 bool is_current(const cache::Installed& installed, const manifest::Build& build) {
+  if (installed.engine != build.engine) return false;
   switch (named_by(build, installed)) {
     case Named::other:
       return false;
@@ -236,6 +237,7 @@ cache::Installed record_for(const manifest::Build& build, std::vector<std::strin
                             std::string files_by) {
   cache::Installed record;
   record.build = build.id;
+  record.id = build.published_id;
   record.engine = build.engine;
   record.version = build.version;
   record.flavor = build.flavor;

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/location.hpp"
@@ -12,8 +13,10 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
+#include "host/acquire/description.hpp"
 #include "host/catalog/cached_reader.hpp"
 #include "host/explain/explain.hpp"
+#include "host/history/store.hpp"
 #include "host/installations/in_place.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/root.hpp"
@@ -154,10 +157,10 @@ void add_repository(manifest::Catalog& catalog, Result<manifest::RepositoryConte
 // request tried from an unsigned repository serves only requests that name that repository.
 void add_installed(manifest::Catalog& catalog, const cache::Store& store, const settings::Settings& settings,
                    const std::set<std::string>& engines) {
-  std::set<std::string> listed;
-  for (const auto& build : catalog.builds) listed.insert(build->id);
+  std::set<std::pair<std::string, std::string>> listed;
+  for (const auto& build : catalog.builds) listed.emplace(build->engine, build->id);
   for (const cache::Installed& summary : store.list()) {
-    if (listed.contains(summary.build)) continue;
+    if (listed.contains({summary.engine, summary.published_id()})) continue;
     // Builds of an installation are offered only while it is requested, and as it is now.
     if (!summary.in_place.empty()) continue;
     if (!summary.only_for.empty() && !settings::lists(settings, summary.only_for)) continue;
@@ -168,9 +171,8 @@ void add_installed(manifest::Catalog& catalog, const cache::Store& store, const 
     const auto record = store.record_of(summary.build);
     if (!record || !*record) continue;
     const std::string name = "the record of the installed " + summary.build;
-    auto document = parse_json((*record)->manifest, name);
-    auto manifest =
-        document ? manifest::read_manifest(*document, "", name) : fail(std::move(document).error());
+    const auto document = acquire::published_manifest(**record);
+    auto manifest = document ? manifest::read_manifest(*document, "", name) : fail(document.error());
     if (manifest)
       manifest::merge(catalog, std::move(*manifest));
     else
@@ -208,6 +210,15 @@ void add_installations(manifest::Catalog& catalog, const settings::Settings& set
                                 build->in_place->dependency_stamps.end());
       manifest::merge(catalog, std::move(manifest));
     }
+  }
+}
+
+// Calls each build as its record is called.
+void name_builds(manifest::Catalog& catalog, const CatalogRequest& request) {
+  cache::RecordNames names = names_in(request.store, request.settings, request.now);
+  for (auto& build : catalog.builds) {
+    std::string name = names.name_of(build->engine, build->id);
+    build = manifest::called(std::move(build), std::move(name));
   }
 }
 
@@ -376,6 +387,15 @@ std::optional<Diagnosis> block_of(const settings::Settings& settings, const mani
   return std::move(diagnose("EH-M14").with("build", build->id).with("reason", reason));
 }
 
+cache::RecordNames names_in(const cache::Store& store, const settings::Settings& settings, std::int64_t now) {
+  cache::RecordNames names(store.list());
+  if (settings.state_folder.empty()) return names;
+  const history::ReadResult records = history::read(settings.state_folder, now);
+  for (const auto& [name, record] : records.history.records)
+    if (history::is_on_record_against(record)) names.reserve(name, record.engine);
+  return names;
+}
+
 OwnRepository own_repository(const settings::Settings& settings) {
   const std::string location = settings::own_repository(settings);
   if (location.empty()) return {};
@@ -447,6 +467,7 @@ manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& ori
   // A skipped layer is not an empty layer.
   origin.passed_over = cache::layers_passed_over(request.store.layers());
   add_installations(catalog, settings, origin);
+  name_builds(catalog, request);
   block_and_expire(catalog, settings, store_of_trust, request.store);
   return catalog;
 }

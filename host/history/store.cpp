@@ -256,6 +256,7 @@ Json to_json(const Record& record) {
   return Json::object()
       .set("format", 1)
       .set("build", record.build)
+      .set("engine", record.engine)
       .set("digest", record.digest)
       .set("artifacts_digest", record.artifacts_digest)
       .set("state", name_of(record.state))
@@ -280,6 +281,7 @@ Result<Record> record_from_json(const Json& document, std::string_view name) {
   if (document["build"].as_string().empty()) return wrong("build", "is missing");
   Record record;
   record.build = document["build"].as_string();
+  record.engine = document["engine"].as_string();
   record.digest = document["digest"].as_string();
   record.artifacts_digest = document["artifacts_digest"].as_string();
   bool known = false;

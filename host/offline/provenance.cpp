@@ -116,7 +116,8 @@ class ProvenanceCheck {
       TRY_ASSIGN(manifest, manifest::read_manifest(document, path_text(request_.kept_at("")), name));
     }
     for (const auto& build : manifest->builds)
-      if (build->id == bundled.id) verified.build = {manifest, build.get()};
+      if (build->id == bundled.id && build->engine == bundled.engine)
+        verified.build = {manifest, build.get()};
     if (!verified.build) return contradiction(bundled, "its manifest does not list it");
     TRY(match_trees(bundled, verified));
     verified.own = request_.rules.own_manifests.contains(bundled.manifest);

@@ -6,6 +6,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "cache/tree_list.hpp"
+#include "host/acquire/description.hpp"
 
 namespace enginehost::oci {
 namespace {
@@ -58,11 +59,11 @@ class Making {
       : installed_(installed), request_(request), cancel_(cancel) {}
 
   Result<Artifact> run() {
-    TRY_ASSIGN(artifact_.description, parse_json(installed_.manifest, "the record of " + installed_.build));
+    TRY_ASSIGN(artifact_.description, acquire::published_manifest(installed_));
     const Json& builds = artifact_.description["builds"];
     if (builds.as_array().size() != 1) return unusable("it does not describe one build");
     const Json build = builds.as_array().front();
-    artifact_.build = installed_.build;
+    artifact_.build = installed_.published_id();
     artifact_.engine = installed_.engine;
     artifact_.version = installed_.version;
     artifact_.flavor = installed_.flavor;
