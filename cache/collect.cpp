@@ -257,6 +257,17 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   if (!options.dry_run) TRY(prepare());
   Collection collection(*this, options);
   Collected& report = collection.report;
+  // Below layers a record may be called otherwise (record_names.hpp).
+  std::map<std::string, std::string> names;
+  if (!layers_.empty())
+    for (const Installed& one : list())
+      if (!one.read_only && !one.record.empty()) names.emplace(one.record, one.build);
+  const auto finished = [&] {
+    for (auto* builds : {&report.removed, &report.kept})
+      for (Collected::Build& one : *builds)
+        if (const auto name = names.find(one.build); name != names.end()) one.build = name->second;
+    return std::move(report);
+  };
   // An unreadable record may need any file: builds would be lost and nothing freed.
   auto records = referred(root_);
   if (records && !collection.unread.empty()) records = fail(std::move(collection.unread.front()));
@@ -296,7 +307,7 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
     if (!records) report.stayed.push_back(records.error());
     report.logical_after = report.logical_before;
     for (const Collected::Build& gone : report.removed) report.logical_after -= gone.size;
-    return report;
+    return finished();
   }
   // Two builds may share a view; our own lock on it would look like another process's to the sweep.
   for (Released& one : released) one.unused = FileLock();
@@ -316,7 +327,7 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   report.logical_after = after.logical;
   report.physical_after = after.physical;
   collection.note_bound(after.physical);
-  return report;
+  return finished();
 }
 
 Result<void> Store::pin(std::string_view build) const {

@@ -211,6 +211,11 @@ TEST_F(LayeredRecords, RemoveAndPinMeanTheRecordThatIsCalledSo) {
   EXPECT_TRUE(*user.is_pinned("toy+one"));
   EXPECT_FALSE(*user.is_pinned("one"));
   EXPECT_EQ(Store::open(folder / "user").list().size(), 1u) << "nothing was removed";
+  CollectOptions everything;
+  everything.max_bytes = 0;
+  const auto collected = user.collect(everything);
+  ASSERT_TRUE(collected);
+  EXPECT_EQ(collected->kept.at(0).build, "toy+one");
   ASSERT_TRUE(user.remove("toy+one"));
   EXPECT_THAT(listed(user), ElementsAre("one good one"));
   EXPECT_EQ(user.own_record("toy+one"), std::nullopt);

@@ -124,7 +124,8 @@ TEST_F(TwoEngines, AQuarantineStaysThatOfItsEngine) {
   ASSERT_EQ(fetch_toy().document["fetched"].as_array().at(0)["build"].as_string(), toy)
       << "the id stays that of the disabled build";
   user_.info({"toy", "--repository", toys(), "--json"});
-  ASSERT_EQ(fetch_reference().status, 6) << "it is still disabled";
+  EXPECT_EQ(cache({"fetch", "reference", "--repository", location(), "--json"}).code(), "EH-S14")
+      << "it is still disabled";
   ASSERT_EQ(cache({"quarantine", "enable", id}).status, 0);
   ASSERT_EQ(fetch_reference().status, 0);
   EXPECT_EQ(reference_offline().status, 0);
@@ -172,6 +173,17 @@ TEST_F(TwoEngines, AKeyOfSomeEnginesTakesNoOtherPlace) {
   const auto place = [&](const std::string& name) {
     return user_.info({name, "--repository", location(), "--refresh", "--json"});
   };
+  const Workplace stranger;
+  stranger.configure(Json::object().set("repositories_default", false));
+  trust(stranger, publisher_ / "toys.pub", "", "");
+  const std::string bundle = publisher_ / "toys.bundle";
+  ASSERT_EQ(stranger.run("engine-cache", {"fetch", "toy", "--repository", location()}).status, 0);
+  ASSERT_EQ(stranger
+                .run("engine-cache",
+                     {"export", bundle, id, "--repository", location(), "--redistribute", "unknown"})
+                .status,
+            0);
+  EXPECT_EQ(cache({"import", bundle, "--json"}).code(), "EH-M10") << "by a bundle";
   EXPECT_EQ(place("toy").code(), "EH-M10") << "at first contact";
   sh("mv /srv/www/engines /srv/www/theirs; mv /srv/www/genuine /srv/www/engines");
   EXPECT_EQ(place("reference").status, 0);

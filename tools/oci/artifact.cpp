@@ -63,7 +63,7 @@ class Making {
     const Json& builds = artifact_.description["builds"];
     if (builds.as_array().size() != 1) return unusable("it does not describe one build");
     const Json build = builds.as_array().front();
-    artifact_.build = installed_.published_id();
+    artifact_.build = installed_.build;
     artifact_.engine = installed_.engine;
     artifact_.version = installed_.version;
     artifact_.flavor = installed_.flavor;
