@@ -279,8 +279,8 @@ Result<Json> disable_build(open::OpenContext& context, const CacheRun& run, cons
       record.facts = Json::object().set("covers", history::to_json(*known));
   }
   record.build = build;
-  for (const cache::Installed& installed : context.store().list())
-    if (installed.build == build) record.engine = installed.engine;
+  for (const auto& one : context.catalog().builds)
+    if (one->id == build) record.engine = one->engine;
   record.state = history::State::disabled;
   record.host = open::parts_for(context.fingerprint(), {});
   record.last_seen = open::OpenContext::now();

@@ -114,6 +114,38 @@ TEST_F(TwoEngines, ABundleOfALimitedKeyDisplacesNone) {
   EXPECT_EQ(admin.info({"reference", "--offline", "--json"}).status, 0);
 }
 
+// For everybody: an administrator imports the stranger's bundle into the layer that has the genuine build.
+TEST_F(TwoEngines, ABundleForTheSystemLayerRemovesNothing) {
+  const Workplace stranger, admin;
+  const std::string layer = admin.folder() / "layer", bundle = publisher_ / "toys.bundle";
+  stranger.configure(Json::object().set("repositories_default", false));
+  admin.configure(
+      Json::object().set("repositories_default", false).set("system_layers", Json::array().push(layer)));
+  trust_both(stranger);
+  trust_both(admin);
+  ASSERT_EQ(stranger.run("engine-cache", {"fetch", "toy", "--repository", toys()}).status, 0);
+  ASSERT_EQ(
+      stranger
+          .run("engine-cache", {"export", bundle, id, "--repository", toys(), "--redistribute", "unknown"})
+          .status,
+      0);
+  ASSERT_EQ(admin
+                .run("engine-cache",
+                     {"trust", "add", publisher_ / "key.pub", "--repository", location(), "--cache", layer})
+                .status,
+            0);
+  ASSERT_EQ(
+      admin.run("engine-cache", {"fetch", "reference", "--repository", location(), "--cache", layer}).status,
+      0);
+  const Ended imported = admin.run("engine-cache", {"import", bundle, "--layer", "system", "--json"});
+  ASSERT_EQ(imported.status, 0) << imported.said();
+  EXPECT_EQ(imported.document["builds"].as_array().at(0)["build"].as_string(), toy);
+  const Ended opened = admin.info({"reference", "--offline", "--json"});
+  ASSERT_EQ(opened.status, 0) << opened.said();
+  EXPECT_EQ(opened.outcome()["build"].as_string(), id);
+  EXPECT_EQ(admin.run("engine-cache", {"verify", "--deep"}).status, 0);
+}
+
 // A failure of the stranger's build is no failure of the genuine one, also when that one is removed
 // meanwhile.
 TEST_F(TwoEngines, AQuarantineStaysThatOfItsEngine) {
