@@ -257,6 +257,17 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   if (!options.dry_run) TRY(prepare());
   Collection collection(*this, options);
   Collected& report = collection.report;
+  // Below layers a record may be called otherwise (record_names.hpp).
+  std::map<std::string, std::string> names;
+  if (!layers_.empty())
+    for (const Installed& one : list())
+      if (!one.read_only && !one.record.empty()) names.emplace(one.record, one.build);
+  const auto finished = [&] {
+    for (auto* builds : {&report.removed, &report.kept})
+      for (Collected::Build& one : *builds)
+        if (const auto name = names.find(one.build); name != names.end()) one.build = name->second;
+    return std::move(report);
+  };
   // An unreadable record may need any file: builds would be lost and nothing freed.
   auto records = referred(root_);
   if (records && !collection.unread.empty()) records = fail(std::move(collection.unread.front()));
@@ -296,7 +307,7 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
     if (!records) report.stayed.push_back(records.error());
     report.logical_after = report.logical_before;
     for (const Collected::Build& gone : report.removed) report.logical_after -= gone.size;
-    return report;
+    return finished();
   }
   // Two builds may share a view; our own lock on it would look like another process's to the sweep.
   for (Released& one : released) one.unused = FileLock();
@@ -316,27 +327,38 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   report.logical_after = after.logical;
   report.physical_after = after.physical;
   collection.note_bound(after.physical);
-  return report;
+  return finished();
 }
 
 Result<void> Store::pin(std::string_view build) const {
   TRY(check_place());
-  TRY_ASSIGN(const bool recorded, is_there(ref_file(root_, build)));
-  if (!recorded) return fail(not_installed(build));
+  const std::optional<std::string> record = own_record(build);
+  if (!record) return fail(not_installed(build));
   TRY(prepare());
-  return write_file(pin_file(root_, build), "");
+  return write_file(pin_file(root_, *record), "");
 }
 
 Result<bool> Store::unpin(std::string_view build) const {
   TRY(check_place());
-  const fs::path file = pin_file(root_, build);
+  const std::optional<std::string> record = own_record(build);
+  // The record of that name is another engine's, and the build is in a layer.
+  if (!record && is_there(ref_file(root_, build)).value_or(true)) return fail(not_installed(build));
+  const fs::path file = pin_file(root_, record.value_or(std::string(build)));
   if (calls::unlink(file.c_str()) == 0) return true;
   if (errno != ENOENT && errno != ENOTDIR) return fail(disk_failure(errno, file, root_));
-  TRY_ASSIGN(const bool recorded, is_there(ref_file(root_, build)));
-  if (!recorded) return fail(not_installed(build));
+  if (!record) return fail(not_installed(build));
   return false;
 }
 
-Result<bool> Store::is_pinned(std::string_view build) const { return is_there(pin_file(root_, build)); }
+Result<bool> Store::is_pinned(std::string_view build) const {
+  const std::optional<std::string> record = own_record(build);
+  if (!record) return false;
+  return is_there(pin_file(root_, *record));
+}
+
+Result<bool> Store::is_pinned(const Installed& installed) const {
+  if (installed.read_only) return false;
+  return is_there(pin_file(root_, record_name(installed)));
+}
 
 }  // namespace enginehost::cache

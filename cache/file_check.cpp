@@ -230,11 +230,13 @@ Result<std::optional<Diagnosis>> Store::check_bytes(const Installed& installed, 
 
 Result<std::vector<std::string>> Store::reject_damaged(std::string_view build, Stage&) const {
   std::vector<std::string> rejected;
-  const auto record = read_file(ref_file(root_, build));
-  if (!record) return rejected;
-  const auto installed = read_record(*record, path_text(ref_file(root_, build)));
+  const auto name = own_record(build);
+  const fs::path file = ref_file(root_, name.value_or(std::string(build)));
+  const auto record = name ? read_file(file) : Result<std::string>(std::string());
+  if (!record || !name) return rejected;
+  const auto installed = read_record(*record, path_text(file));
   if (!installed) {
-    TRY(discard(root_, ref_file(root_, build)));
+    TRY(discard(root_, file));
     return rejected;
   }
   for (const std::string& tree : installed->trees) {

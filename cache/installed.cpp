@@ -15,7 +15,8 @@ struct TextMember {
   std::string_view key;
   std::string Installed::*member;
 };
-constexpr std::array<TextMember, 13> text_members{{{"build", &Installed::build},
+constexpr std::array<TextMember, 14> text_members{{{"build", &Installed::build},
+                                                   {"id", &Installed::id},
                                                    {"engine", &Installed::engine},
                                                    {"version", &Installed::version},
                                                    {"flavor", &Installed::flavor},

@@ -20,7 +20,9 @@ struct LoadableFile {
 
 // The facts of an installed build that an open needs, without reading a manifest or hashing anything.
 struct Installed {
-  std::string build, engine, version, flavor;
+  std::string build;  // its name on this machine: cache/record_names.hpp
+  std::string id;     // the id that its publisher gave it; empty: the same
+  std::string engine, version, flavor;
   std::string digest;              // of the sorted tree ids: cache::digest_of_trees
   std::string artifacts_digest;    // of the source archives: manifest::Build::artifacts_digest
   std::vector<std::string> trees;  // the plugin's first, then the components', in order
@@ -46,7 +48,10 @@ struct Installed {
   std::string manifest;  // the manifest of this one build as one line of JSON, for use without its repository
   std::vector<LoadableFile> files;
 
+  const std::string& published_id() const { return id.empty() ? build : id; }
+
   // Not recorded; filled in by the store that found it:
+  std::string record;              // the name of the record in its layer, if it is not `build`
   std::filesystem::path folder;    // the view, absolute
   std::filesystem::path layer;     // root of the layer that has it
   bool read_only = false;          // EngineHost does not write to that layer

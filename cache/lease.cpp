@@ -139,7 +139,7 @@ Result<Lease> Store::lease(const Installed& installed) const {
   lease.may_write_markers_ = kept && lease.holds();
   if (!installed.read_only && !kept) lease.heartbeat_ = Heartbeat::start(installed.layer, installed.digest);
   // The build may have been removed before we had the lock.
-  for (const fs::path& needed : {ref_file(installed.layer, installed.build), installed.folder}) {
+  for (const fs::path& needed : {ref_file(installed.layer, record_name(installed)), installed.folder}) {
     auto stamp = stamp_of(needed);
     if (stamp) continue;
     const std::string_view why = stamp.error().value("errno");

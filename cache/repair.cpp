@@ -238,7 +238,9 @@ class Repair {
 
 Result<Repaired> Store::repair(std::string_view build, Stage& stage, const FetchFiles& fetch,
                                const std::optional<CancelToken>& cancel) const {
-  TRY_ASSIGN(std::optional<Installed> installed, read_ref(root_, build, false));
+  const std::optional<std::string> record = own_record(build);
+  if (!record) return fail(not_installed(build));
+  TRY_ASSIGN(std::optional<Installed> installed, read_ref(root_, *record, false));
   if (!installed) return fail(not_installed(build));
   TRY_ASSIGN(const fs::path scratch, make_private_folder(stage.folder(), "repair"));
   return Repair(*this, *installed, scratch, fetch, cancel).run();

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "base/file_calls.hpp"
 #include "base/file_system.hpp"
@@ -15,6 +16,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
+#include "cache/record_names.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_inside.hpp"
 
@@ -118,17 +120,27 @@ Result<bool> check_files(const fs::path& root, Installed& installed) {
 // Records the new stamps, so that the next open need not hash. Only while no process changes this build.
 void renew(const fs::path& root, const Installed& installed) {
   if (!check_format(root)) return;
-  const auto lock = FileLock::try_exclusive(lock_file(root, Store::key_of(installed.build)), {});
+  Installed record = installed;
+  record.build = record_name(installed);
+  const auto lock = FileLock::try_exclusive(lock_file(root, Store::key_of(record.build)), {});
   if (!lock || !*lock) return;
-  const auto now = read_ref(root, installed.build, false);
-  if (!now || !*now || (*now)->digest != installed.digest) return;
+  const auto now = read_ref(root, record.build, false);
+  if (!now || !*now || (*now)->digest != record.digest) return;
   // A failure is harmless: the next open hashes the file again.
-  (void)write_file(ref_file(root, installed.build), write_record(installed), false);
+  (void)write_file(ref_file(root, record.build), write_record(record), false);
 }
 
-void list_layer(const fs::path& root, bool read_only, std::set<std::string>& seen,
-                std::vector<Installed>& result, std::vector<Diagnosis>* unread) {
+// The builds of the layers before.
+struct Listed {
+  RecordNames names;
+  std::set<std::string> seen;                            // names
+  std::set<std::pair<std::string, std::string>> builds;  // engines and ids
+};
+
+void list_layer(const fs::path& root, bool read_only, Listed& listed, std::vector<Installed>& result,
+                std::vector<Diagnosis>* unread) {
   char buffer[summary_bytes];
+  const std::size_t before = result.size();
   const auto note = [&](int why, const char* what, const fs::path& place) {
     // A record that was removed meanwhile does not exist.
     if (unread == nullptr || why == 0 || why == ENOENT || why == ENOTDIR) return;
@@ -148,13 +160,35 @@ void list_layer(const fs::path& root, bool read_only, std::set<std::string>& see
     }
     if (got <= 0) return;
     auto record = read_record(std::string_view(buffer, static_cast<std::size_t>(got)), name, true);
-    if (!record || !seen.insert(record->build).second) return;
+    if (!record || listed.builds.contains({record->engine, record->published_id()})) return;
+    std::string build = listed.names.take(record->build, record->engine, record->published_id());
+    if (!listed.seen.insert(build).second) return;
+    if (build != record->build) {
+      record->id = record->published_id();
+      record->record = std::exchange(record->build, std::move(build));
+    }
     record->folder = view_folder(root, record->digest);
     record->layer = root;
     record->read_only = read_only;
     result.push_back(std::move(*record));
   });
   note(failure, "folder", root / "refs");
+  for (std::size_t at = before; at < result.size(); ++at)
+    listed.builds.emplace(result[at].engine, result[at].published_id());
+}
+
+// Returns the record ID of an engine for the name ENGINE+ID. Engines and ids may contain '+'.
+std::optional<Installed> record_of_engine(const fs::path& root, std::string_view name, bool read_only) {
+  for (std::size_t at = name.find('+'); at != name.npos; at = name.find('+', at + 1)) {
+    const std::string_view engine = name.substr(0, at), id = name.substr(at + 1);
+    if (engine.empty() || id.empty()) continue;
+    auto record = read_ref(root, id, read_only);
+    if (!record || !*record || (*record)->engine != engine || !(*record)->record.empty()) continue;
+    (*record)->id = (*record)->published_id();
+    (*record)->record = std::exchange((*record)->build, std::string(name));
+    return std::move(*record);
+  }
+  return {};
 }
 
 }  // namespace
@@ -164,7 +198,7 @@ namespace inside {
 Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view build, bool read_only) {
   const fs::path file = ref_file(root, build);
   auto text = read_file(file, record_limit);
-  if (!text && text.error().value("errno") == "ENOENT") return std::optional<Installed>();
+  if (!text && text.error().value("errno") == "ENOENT") return record_of_engine(root, build, read_only);
   if (!text) return fail(std::move(text.error()));
   TRY_ASSIGN(Installed installed, read_record(*text, path_text(file)));
   installed.folder = view_folder(root, installed.digest);
@@ -334,6 +368,21 @@ Result<std::optional<Installed>> Store::record_of(std::string_view build) const 
   return read_ref(root_, build, false);
 }
 
+std::optional<std::string> Store::own_record(std::string_view build) const {
+  const std::vector<Installed> all = list();
+  const auto known = std::ranges::find(all, build, &Installed::build);
+  // A record that cannot be read has no other name than that of its file.
+  if (known == all.end()) {
+    const auto there = is_there(ref_file(root_, build));
+    return there && !*there ? std::nullopt : std::optional(std::string(build));
+  }
+  if (!known->read_only) return record_name(*known);
+  // The writable layer may have that build, too.
+  for (const Installed& here : Store::open(root_).list())
+    if (here.engine == known->engine && here.published_id() == known->published_id()) return here.build;
+  return {};
+}
+
 Diagnosis Store::not_installed(std::string_view build) const {
   if (auto readable = check_readable(); !readable) return std::move(readable).error();
   Diagnosis diagnosis = diagnose("EH-S23").with("build", build).with("folder", path_text(root_));
@@ -362,18 +411,21 @@ Result<TreeList> Store::list_of(const Installed& installed, std::string_view tre
 Result<std::optional<Installed>> Store::find(std::string_view build,
                                              const std::function<bool(const Installed&)>& is_wanted) const {
   std::optional<Diagnosis> damaged;
-  const auto look = [&](const fs::path& layer, bool read_only) -> std::optional<Installed> {
+  bool has_another = false;  // the last layer has a record of that name, which is not wanted
+  const auto look = [&](const fs::path& layer, std::string_view name,
+                        bool read_only) -> std::optional<Installed> {
     const auto note = [&](Diagnosis diagnosis) {
       if (damaged) return;
       damaged = std::move(diagnosis.with("build", build).with("layer", path_text(layer)));
       if (read_only) damaged->with("read_only_layer", path_text(layer));
     };
-    auto record = read_ref(layer, build, read_only);
+    auto record = read_ref(layer, name, read_only);
     if (!record) {
       note(std::move(record.error()));
       return {};
     }
-    if (!*record || (is_wanted && !is_wanted(**record))) return {};
+    has_another = *record && is_wanted && !is_wanted(**record);
+    if (!*record || has_another) return {};
     if (read_only)
       if (auto problem = layer_problem(layer)) {
         note(std::move(*problem));
@@ -382,26 +434,35 @@ Result<std::optional<Installed>> Store::find(std::string_view build,
     auto checked = check_files(layer, **record);
     if (!checked) {
       // A build that was removed meanwhile is not damaged but missing.
-      if (is_there(ref_file(layer, build)).value_or(true)) note(std::move(checked.error()));
+      if (is_there(ref_file(layer, record_name(**record))).value_or(true)) note(std::move(checked.error()));
       return {};
     }
     if (*checked && !read_only) renew(layer, **record);
     return std::move(*record);
   };
   for (const fs::path& layer : layers_)
-    if (auto found = look(layer, true)) return found;
-  if (!root_.empty())
-    if (auto found = look(root_, false)) return found;
+    if (auto found = look(layer, build, true)) return found;
+  if (!root_.empty()) {
+    if (auto found = look(root_, build, false)) return found;
+    // A layer's build has that name, and the writable layer has a newer one of it under another.
+    const auto record = has_another && !layers_.empty() ? own_record(build) : std::nullopt;
+    if (record && *record != build)
+      if (auto found = look(root_, *record, false)) {
+        found->id = found->published_id();
+        found->record = std::exchange(found->build, std::string(build));
+        return found;
+      }
+  }
   if (damaged) return fail(std::move(*damaged));
   return std::optional<Installed>();
 }
 
 std::vector<Installed> Store::list(std::vector<Diagnosis>* unread) const {
-  std::set<std::string> seen;
+  Listed listed;
   std::vector<Installed> result;
   for (const fs::path& layer : layers_)
-    if (!layer_problem(layer)) list_layer(layer, true, seen, result, unread);
-  if (!root_.empty()) list_layer(root_, false, seen, result, unread);
+    if (!layer_problem(layer)) list_layer(layer, true, listed, result, unread);
+  if (!root_.empty()) list_layer(root_, false, listed, result, unread);
   std::sort(result.begin(), result.end(),
             [](const Installed& left, const Installed& right) { return left.build < right.build; });
   return result;

@@ -6,10 +6,10 @@
 //     lists/<tree id>       its canonical list
 //     lists/of-whole-<key>  the tree made from an archive that was hashed whole
 //     views/<digest>/       the folder a build is loaded from: hard links to (or copies of) its trees' files
-//     refs/<build>.ref      the record of an installed build: written last, removed first
+//     refs/<name>.ref       the record of an installed build: written last, removed first (record_names.hpp)
 //     leases/<digest>.lk    flock SH: in use; its time: last use; its content: crash markers (lease.hpp)
 //     locks/<key>.lk        flock EX: being made; the folder is closed to other users
-//     pins/<build>.pin      excludes the build from collection
+//     pins/<name>.pin       excludes the build from collection
 //     stage/<key>/<nonce>/  the only place with unfinished things
 //     partial/<sha256>      the bytes of an archive that have arrived so far
 //     rejected/             quarantined trees
@@ -188,13 +188,18 @@ class Store {
   Result<std::optional<Installed>> find(std::string_view build,
                                         const std::function<bool(const Installed&)>& is_wanted = {}) const;
 
-  // Returns summaries (no files, no manifest) of all installed builds, sorted by build id; the first layer
-  // wins. Damaged records are omitted. No file is checked. `unread` gets an EH-F23 ("file" or "folder",
-  // "layer") for each record or folder of records that could not be read: its builds may be installed.
+  // Returns summaries (no files, no manifest) of all installed builds, sorted by name; for a build that
+  // several layers have, the first one wins. Damaged records are omitted. No file is checked. `unread` gets
+  // an EH-F23 ("file" or "folder", "layer") for each record or folder of records that could not be read: its
+  // builds may be installed.
   std::vector<Installed> list(std::vector<Diagnosis>* unread = nullptr) const;
 
   // Returns one record without checking its files; nothing if it is not installed.
   Result<std::optional<Installed>> record_of(std::string_view build) const;
+
+  // Returns the name of the record that the writable layer has of a build, readable or not; nothing if it has
+  // none.
+  std::optional<std::string> own_record(std::string_view build) const;
 
   // Returns EH-S23 for a request that needs that build installed: "build", "folder", every "installed" one
   // and the "nearest" of them. Returns EH-F23 instead if the installed builds cannot be listed.
@@ -250,7 +255,8 @@ class Store {
   // that a process that uses the view is not disturbed. Errors: EH-F20 ("path", "first", "second") if two
   // trees hold different bytes under one path.
   Result<std::filesystem::path> make_view(const std::vector<std::string>& tree_ids, Stage& stage) const;
-  // Installs a build: fills in digest, size, file stamps and time, and writes the record.
+  // Installs a build: fills in name, digest, size, file stamps and time, and writes the record. A record of
+  // another engine is never replaced.
   Result<Installed> write_ref(Installed installed) const;
 
   // --- care ---
@@ -296,8 +302,10 @@ class Store {
   Result<void> pin(std::string_view build) const;
   // Returns false if it was not pinned. Errors: EH-S23 if it is neither pinned nor installed there.
   Result<bool> unpin(std::string_view build) const;
-  // Fails with EH-F23 ("file") if the pin cannot be read now.
+  // Returns false for a build that is not in the writable layer. Fails with EH-F23 ("file") if the pin cannot
+  // be read now.
   Result<bool> is_pinned(std::string_view build) const;
+  Result<bool> is_pinned(const Installed& installed) const;
 
   // Returns the file of an unfinished download; use it only under the stage of its digest. Where locks do not
   // work, the file is in the stage itself, because another process may still be writing to a shared one.

@@ -80,7 +80,13 @@ Result<ViewPlan> plan_view(const fs::path& root, const std::vector<std::string>&
 // loses nothing.
 bool is_no_record(const fs::path& file);
 
-// Returns the record of a build in one layer; nothing if it is not installed there.
+// Returns the name of a build's record in its layer.
+inline const std::string& record_name(const Installed& installed) {
+  return installed.record.empty() ? installed.build : installed.record;
+}
+
+// Returns the record of a build in one layer; nothing if it is not installed there. ENGINE+ID also names the
+// record ID of that engine, which is called so where a layer before it has that id of another engine.
 Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view build, bool read_only);
 
 // Returns the loadable files whose stamps differ from the record; an open would hash these.

@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "cache/record_names.hpp"
 #include "cache/sharing.hpp"
 #include "cache/store_inside.hpp"
 
@@ -148,9 +149,23 @@ Result<Installed> Store::write_ref(Installed installed) const {
     installed.files.push_back({path, stamp.size, stamp.inode, stamp.modified_ns});
   }
   TRY(make_lease_file(root_, installed.digest));
-  TRY(clear_for_file(root_, ref_file(root_, installed.build)));
-  TRY(write_file(ref_file(root_, installed.build), write_record(installed)));
+  const std::string id = installed.published_id();
+  const auto name_among = [&](const std::vector<Installed>& all) {
+    RecordNames names(all);
+    auto known = names.known(installed.engine, id);
+    std::string name = known ? std::move(*known) : names.take(installed.build, installed.engine, id);
+    installed.id = name == id ? std::string() : id;
+    return name;
+  };
+  installed.build = name_among(Store::open(root_).list());
+  const fs::path file = ref_file(root_, installed.build);
+  TRY(clear_for_file(root_, file));
+  TRY(write_file(file, write_record(installed)));
   recorded_again(root_, installed.trees);
+  if (!layers_.empty()) {
+    installed.record = std::move(installed.build);
+    installed.build = name_among(list());
+  }
   return installed;
 }
 

@@ -324,11 +324,15 @@ Result<std::uint64_t> Store::remove(std::string_view build, std::vector<Diagnosi
   TRY_ASSIGN(const bool made, is_there(root_));
   if (!made) return fail(not_installed(build));
   TRY(prepare());
-  auto released = release(root_, build, program_);
+  const std::optional<std::string> known = own_record(build);
+  const std::string record = known.value_or(std::string(build));
+  // The record of that name is another engine's, and the build is in a layer.
+  if (!known && is_there(ref_file(root_, record)).value_or(true)) return fail(not_installed(build));
+  auto released = release(root_, record, program_);
   if (!released && released.error().code == "EH-S23")
     return fail(not_installed(build));  // it may be in a layer
   if (!released) return fail(std::move(released).error());
-  calls::unlink(pin_file(root_, build).c_str());
+  calls::unlink(pin_file(root_, record).c_str());
   TRY_ASSIGN(auto freed, sweep_alone(root_, released->digest, program_));
   if (freed && stayed != nullptr) *stayed = std::move(freed->stayed);
   return freed ? freed->bytes : 0;

@@ -205,6 +205,7 @@ cache::Installed record_for(const manifest::Build& build, std::vector<std::strin
                             std::string files_by) {
   cache::Installed record;
   record.build = build.id;
+  record.id = build.published_id;
   record.engine = build.engine;
   record.version = build.version;
   record.flavor = build.flavor;

@@ -196,6 +196,20 @@ std::string manifest_of(const manifest::Build& build) {
   return document.dump();
 }
 
+Result<Json> published_manifest(const cache::Installed& installed) {
+  // An older version kept queries in its records.
+  TRY_ASSIGN(Json document, parse_json(without_passwords(installed.manifest),
+                                       "the record of the installed " + installed.build));
+  if (installed.id.empty()) return document;
+  Json builds = Json::array();
+  for (Json build : document["builds"].as_array()) {
+    if (build.is_object()) build.set("id", installed.id);
+    builds.push(std::move(build));
+  }
+  document.set("builds", std::move(builds));
+  return document;
+}
+
 std::string describe_origin(const cache::Installed& installed, const std::string& own_repository) {
   if (!installed.in_place.empty()) return "from " + installed.in_place;
   if (installed.files_by == "bundle") return "from a bundle, unsigned";

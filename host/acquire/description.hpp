@@ -18,6 +18,9 @@ namespace enginehost::acquire {
 // it.
 std::string manifest_of(const manifest::Build& build);
 
+// Returns that document from the record of an installed build, with the id that the publisher gave the build.
+Result<Json> published_manifest(const cache::Installed& installed);
+
 // Returns the member "files" of an artifact, sorted by path: path, size, sha256 and executable of a file,
 // path and link of a link.
 Json named_files(std::vector<cache::TreeEntry> entries);

@@ -100,6 +100,7 @@ std::string proof_of_files(const manifest::Build& build, const std::vector<std::
 // A repackaged build has other archives but the same files, for example a registry's copy of a build in a
 // layer.
 bool is_current(const cache::Installed& installed, const manifest::Build& build, const cache::Store& store) {
+  if (installed.engine != build.engine) return false;
   switch (named_by(build, installed, store)) {
     case Named::other:
       return false;

@@ -56,6 +56,7 @@ void add_expected_paths(const Basis& basis, const Diagnosis& failure,
 history::Failure failure_of(const Basis& basis, const Diagnosis& diagnosis, history::Category category) {
   history::Failure failure;
   failure.build = basis.installed->build;
+  failure.engine = basis.installed->engine;
   failure.digest = basis.installed->digest;
   failure.artifacts_digest = basis.artifacts;
   failure.category = category;
@@ -99,6 +100,7 @@ void remember_success(OpenContext& context, const Basis& basis, Json facts,
   history::Record proof = history::proof_of(basis.installed->build, basis.installed->digest, basis.artifacts,
                                             machine_for(context, basis), dependency_stamps_of(basis),
                                             std::move(facts), OpenContext::now());
+  proof.engine = basis.installed->engine;
   auto record = history::after_success(std::move(proof), context.before(basis.installed->build));
   if (!record) return;
   if (!context.settings().state_folder.empty())

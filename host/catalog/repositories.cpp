@@ -5,14 +5,18 @@
 #include <map>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "base/files.hpp"
+#include "base/location.hpp"
 #include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
+#include "host/acquire/description.hpp"
 #include "host/catalog/cached_reader.hpp"
 #include "host/explain/explain.hpp"
+#include "host/history/store.hpp"
 #include "host/installations/in_place.hpp"
 #include "host/manifest/repository.hpp"
 #include "host/manifest/trust/root.hpp"
@@ -124,6 +128,19 @@ void remove_unanswered(std::vector<Answer>& answers, std::vector<std::string>& w
   }
 }
 
+// Leaves out the blocks of builds of other engines than those for which a repository is configured. `engines`
+// is empty if it is configured for all.
+void limit_blocks(std::vector<manifest::Blocked>& blocked, const std::vector<std::string>& engines) {
+  if (engines.empty()) return;
+  std::erase_if(blocked, [&](manifest::Blocked& one) {
+    if (one.engines.empty()) one.engines = engines;
+    std::erase_if(one.engines, [&](const std::string& engine) {
+      return std::ranges::find(engines, engine) == engines.end();
+    });
+    return one.engines.empty();
+  });
+}
+
 void add_repository(manifest::Catalog& catalog, Result<manifest::RepositoryContent> content,
                     const std::vector<settings::Mirror>& mirrors, std::int64_t now, CatalogOrigin& origin) {
   if (!content) {
@@ -140,10 +157,10 @@ void add_repository(manifest::Catalog& catalog, Result<manifest::RepositoryConte
 // request tried from an unsigned repository serves only requests that name that repository.
 void add_installed(manifest::Catalog& catalog, const cache::Store& store, const settings::Settings& settings,
                    const std::set<std::string>& engines) {
-  std::set<std::string> listed;
-  for (const auto& build : catalog.builds) listed.insert(build->id);
+  std::set<std::pair<std::string, std::string>> listed;
+  for (const auto& build : catalog.builds) listed.emplace(build->engine, build->id);
   for (const cache::Installed& summary : store.list()) {
-    if (listed.contains(summary.build)) continue;
+    if (listed.contains({summary.engine, summary.published_id()})) continue;
     // Builds of an installation are offered only while it is requested, and as it is now.
     if (!summary.in_place.empty()) continue;
     if (!summary.only_for.empty() && !settings::lists(settings, summary.only_for)) continue;
@@ -154,9 +171,8 @@ void add_installed(manifest::Catalog& catalog, const cache::Store& store, const 
     const auto record = store.record_of(summary.build);
     if (!record || !*record) continue;
     const std::string name = "the record of the installed " + summary.build;
-    auto document = parse_json((*record)->manifest, name);
-    auto manifest =
-        document ? manifest::read_manifest(*document, "", name) : fail(std::move(document).error());
+    const auto document = acquire::published_manifest(**record);
+    auto manifest = document ? manifest::read_manifest(*document, "", name) : fail(document.error());
     if (manifest)
       manifest::merge(catalog, std::move(*manifest));
     else
@@ -194,6 +210,15 @@ void add_installations(manifest::Catalog& catalog, const settings::Settings& set
                                 build->in_place->dependency_stamps.end());
       manifest::merge(catalog, std::move(manifest));
     }
+  }
+}
+
+// Calls each build as its record is called.
+void name_builds(manifest::Catalog& catalog, const CatalogRequest& request) {
+  cache::RecordNames names = names_in(request.store, request.settings, request.now);
+  for (auto& build : catalog.builds) {
+    std::string name = names.name_of(build->engine, build->id);
+    build = manifest::called(std::move(build), std::move(name));
   }
 }
 
@@ -270,7 +295,14 @@ void add_known_blocks(manifest::Catalog& catalog, const settings::Settings& sett
     if (const auto document = parse_json(seen.root, location); document && !of_the_request)
       if (const auto root = manifest::read_root(*document, location))
         for (const manifest::RootKey& key : root->keys) keys.push_back(key.key.id);
-    for (manifest::Blocked one : seen.blocked) {
+    std::vector<manifest::Blocked> blocked = seen.blocked;
+    const auto trusted = trust.keys_for(location);
+    for (manifest::Blocked& one : blocked)
+      if (one.engines.empty() && trusted) one.engines = manifest::engines_of(*trusted, seen);
+    for (const settings::Repository& repository : settings.repositories)
+      if (identity_of_location(repository.location) == identity_of_location(location))
+        limit_blocks(blocked, repository.engines);
+    for (manifest::Blocked& one : blocked) {
       if (std::find(catalog.blocked.begin(), catalog.blocked.end(), one) != catalog.blocked.end()) continue;
       one.everywhere = of_the_request;
       one.keys = keys;
@@ -355,6 +387,15 @@ std::optional<Diagnosis> block_of(const settings::Settings& settings, const mani
   return std::move(diagnose("EH-M14").with("build", build->id).with("reason", reason));
 }
 
+cache::RecordNames names_in(const cache::Store& store, const settings::Settings& settings, std::int64_t now) {
+  cache::RecordNames names(store.list());
+  if (settings.state_folder.empty()) return names;
+  const history::ReadResult records = history::read(settings.state_folder, now);
+  for (const auto& [name, record] : records.history.records)
+    if (history::is_on_record_against(record)) names.reserve(name, record.engine);
+  return names;
+}
+
 OwnRepository own_repository(const settings::Settings& settings) {
   const std::string location = settings::own_repository(settings);
   if (location.empty()) return {};
@@ -417,6 +458,8 @@ manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& ori
   }
   remove_unanswered(answers, catalog.warnings);
   for (Answer& answer : answers)
+    if (answer.content) limit_blocks(answer.content->index.blocked, answer.repository->engines);
+  for (Answer& answer : answers)
     add_repository(catalog, std::move(answer.content), settings.mirrors, request.now, origin);
   if ((online || settings.refresh) && !request.transfer.offline) ask_origins(request, store_of_trust, silent);
   if (!store_of_trust.folder().empty()) origin.documents.push_back(path_text(store_of_trust.folder()));
@@ -424,6 +467,7 @@ manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& ori
   // A skipped layer is not an empty layer.
   origin.passed_over = cache::layers_passed_over(request.store.layers());
   add_installations(catalog, settings, origin);
+  name_builds(catalog, request);
   block_and_expire(catalog, settings, store_of_trust, request.store);
   return catalog;
 }

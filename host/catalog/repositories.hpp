@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/cancel.hpp"
+#include "cache/record_names.hpp"
 #include "cache/store.hpp"
 #include "host/manifest/catalog.hpp"
 #include "host/manifest/repository.hpp"
@@ -59,6 +60,10 @@ struct OwnRepository {
   std::set<std::string> manifests;
 };
 OwnRepository own_repository(const settings::Settings& settings);
+
+// Returns the names of the builds in a store. A name under which a build failed here, or was disabled, stays
+// that of its engine, although the build is not installed now.
+cache::RecordNames names_in(const cache::Store& store, const settings::Settings& settings, std::int64_t now);
 
 // Returns EH-M14 ("build", "reason") if the policy, a repository that this machine has ever read, or `more`
 // blocks the build. `as`: as it is or would be installed. Fails closed: a state folder that cannot be read is

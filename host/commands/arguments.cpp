@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "cache/record_names.hpp"
 #include "host/commands/help.hpp"
 #include "host/explain/explain.hpp"
 #include "host/resolve/version_specifier.hpp"
@@ -260,33 +262,61 @@ bool is_called(const KnownBuild& build, const std::string& given) {
   return !version.empty() && resolve::VersionSpecifier(version).accepts(build.version);
 }
 
-std::vector<KnownBuild> known_builds(const std::vector<cache::Installed>& installed, bool read_only) {
-  std::vector<KnownBuild> known;
-  for (const cache::Installed& one : installed)
-    if (one.read_only == read_only) known.push_back({one.build, one.engine, one.version, one.flavor});
-  return known;
+const std::string& id_of(const KnownBuild& build) { return build.id.empty() ? build.name : build.id; }
+
+std::string with_engine(const KnownBuild& build) {
+  return build.engine.empty() ? build.name : cache::with_engine(build.engine, id_of(build));
+}
+
+// Returns the name of the build with that whole name, if there is one.
+Result<std::optional<std::string>> build_called(const std::string& given,
+                                                const std::vector<KnownBuild>& known) {
+  std::set<std::string> names, candidates;
+  for (const KnownBuild& build : known) {
+    if (!build.engine.empty() && with_engine(build) == given) return std::optional(build.name);
+    if (build.name != given && id_of(build) != given) continue;
+    names.insert(build.name);
+    candidates.insert(with_engine(build));
+  }
+  if (names.empty()) return std::optional<std::string>();
+  if (names.size() == 1) return std::optional(*names.begin());
+  return fail(wrong_usage("engine-cache", "\"" + given + "\" is the id of " + std::to_string(names.size()) +
+                                              " builds of different engines, so the engine is needed, too: " +
+                                              join({candidates.begin(), candidates.end()}, ", ")));
 }
 
 }  // namespace
 
+std::vector<KnownBuild> known_builds(const std::vector<cache::Installed>& installed) {
+  std::vector<KnownBuild> known;
+  for (const cache::Installed& one : installed)
+    known.push_back({one.build, one.engine, one.version, one.flavor, one.id});
+  return known;
+}
+
 Result<std::string> build_named(const std::string& given, const std::vector<KnownBuild>& known) {
   if (given.empty()) return given;
+  TRY_ASSIGN(const auto called, build_called(given, known));
+  if (called) return *called;
   std::set<std::string> named, begun;
   for (const KnownBuild& build : known) {
-    if (build.id == given) return given;
-    if (is_called(build, given)) named.insert(build.id);
-    if (build.id.starts_with(given)) begun.insert(build.id);
+    if (is_called(build, given)) named.insert(build.name);
+    if (build.name.starts_with(given) || id_of(build).starts_with(given)) begun.insert(build.name);
   }
   return one_of(given, named.empty() ? begun : named, "builds");
 }
 
 Result<std::string> installed_build(const cache::Store& store, const std::string& given) {
   // A record that cannot be read is still that of a whole id.
-  if (const auto record = store.record_of(given); given.empty() || !record || *record) return given;
+  if (given.empty() || !store.record_of(given)) return given;
   const std::vector<cache::Installed> installed = store.list();
+  TRY_ASSIGN(const auto called, build_called(given, known_builds(installed)));
+  if (called) return *called;
   for (const bool read_only : {false, true}) {
-    TRY_ASSIGN(std::string id, build_named(given, known_builds(installed, read_only)));
-    if (id != given) return id;
+    std::vector<cache::Installed> some = installed;
+    std::erase_if(some, [&](const cache::Installed& one) { return one.read_only != read_only; });
+    TRY_ASSIGN(std::string name, build_named(given, known_builds(some)));
+    if (name != given) return name;
   }
   return given;
 }

@@ -55,25 +55,28 @@ Result<manifest::PublicKey> given_public_key(const std::string& text);
 
 // Short names of builds, licenses and keys.
 //
-// A build may be named by its id, by a unique beginning of its id, or by ENGINE, ENGINE@VERSION,
-// ENGINE-VERSION or ENGINE-VERSION-FLAVOR if exactly one known build has these. Whole names go before
-// beginnings. A name that matches nothing is returned as it was given, so that the command reports it in its
-// own way (EH-S23, EH-S20, EH-P07). Errors: EH-P40 lists the matches if there are several.
+// A build may be named by its id, by ENGINE+ID, by a unique beginning of its id, or by ENGINE,
+// ENGINE@VERSION, ENGINE-VERSION or ENGINE-VERSION-FLAVOR if exactly one known build has these. Whole names
+// go before beginnings. An id that builds of two engines have must be given as ENGINE+ID. A name that matches
+// nothing is returned as it was given, so that the command reports it in its own way (EH-S23, EH-S20,
+// EH-P07). Errors: EH-P40 lists the matches if there are several.
 
 // The meaning of the argument ID in help texts.
 inline constexpr const char* build_id_meaning =
-    "an installed build: its id, a unique beginning of it, ENGINE or ENGINE@VERSION";
+    "an installed build: its id (or ENGINE+ID), a unique beginning of it, ENGINE or ENGINE@VERSION";
 
 struct KnownBuild {
-  std::string id;
-  std::string engine, version, flavor;  // empty if unknown: only the id counts then
+  std::string name;                                    // on this machine: cache/record_names.hpp
+  std::string engine = {}, version = {}, flavor = {};  // empty if unknown: only the name counts then
+  std::string id = {};                                 // as published; empty: the name
 };
+std::vector<KnownBuild> known_builds(const std::vector<cache::Installed>& installed);
 
-// Returns the id of the one known build that `given` names, or `given` if it names none.
+// Returns the name of the one known build that `given` names, or `given` if it names none.
 Result<std::string> build_named(const std::string& given, const std::vector<KnownBuild>& known);
 
-// Returns the id of the installed build that `given` names, or `given` if it names none. Builds of the
-// writable layer go before those of read-only layers.
+// Returns the name of the installed build that `given` names, or `given` if it names none. Short names of
+// builds of the writable layer go before those of read-only layers.
 Result<std::string> installed_build(const cache::Store& store, const std::string& given);
 
 // Returns the one of `ids` that is equal to `given` or begins with it; `given` if there is none. `kind` is

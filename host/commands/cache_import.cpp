@@ -122,6 +122,7 @@ Result<Json> import_into_store(const CacheRun& run, const ImportFlags& flags) {
     as.digests.push_back(cache::digest_of_trees(build.trees));
     return catalog::block_of(run.settings, keys, build.build, as, by_bundle);
   };
+  request.names = catalog::names_in(store, run.settings, open::OpenContext::now());
   request.also_here = places_beside(run, flags, store);
   request.readable_by_all = flags.layer == "system";
   request.unpacked_limit = run.settings.downloads.max_unpacked_bytes;

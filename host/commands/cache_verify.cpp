@@ -83,10 +83,12 @@ Result<void> note_unread(Verification& all, Diagnosis why) {
 // Checks everything, or one build. Reports a file once, although it is in a view and in a tree.
 Result<void> look(Verification& all) {
   std::set<std::string> layered;
+  std::map<std::string, std::string> names;  // of the writable layer's records that are called otherwise
   std::vector<Diagnosis> unread;
   for (const cache::Installed& build : all.store().list(&unread)) {
     if (!all.flags.build.empty() && build.build != all.flags.build) continue;
     all.builds[build.build];
+    if (!build.record.empty()) names[build.record] = build.build;
     if (!build.read_only) continue;
     layered.insert(build.build);
     Verified& verified = all.builds[build.build];
@@ -95,11 +97,16 @@ Result<void> look(Verification& all) {
   }
   if (!all.flags.build.empty() && layered.contains(all.flags.build)) return {};
   for (Diagnosis& why : unread) TRY(note_unread(all, std::move(why)));
-  TRY_ASSIGN(
-      std::vector<cache::Violation> violations,
-      cache::check(all.store().root(), {all.flags.deep, false, all.flags.build, all.context.cancel()}));
+  // A record that is not there has no violations.
+  const std::string record = all.flags.build.empty()
+                                 ? std::string()
+                                 : all.store().own_record(all.flags.build).value_or(all.flags.build);
+  TRY_ASSIGN(std::vector<cache::Violation> violations,
+             cache::check(all.store().root(), {all.flags.deep, false, record, all.context.cancel()}));
   for (cache::Violation& violation : violations) {
-    auto& problems = violation.build.empty() ? all.beside : all.builds[violation.build].problems;
+    const auto renamed = names.find(violation.build);
+    const std::string& build = renamed == names.end() ? violation.build : renamed->second;
+    auto& problems = violation.build.empty() ? all.beside : all.builds[build].problems;
     if (!reported_already(problems, violation.problem)) problems.push_back(std::move(violation.problem));
   }
   if (!all.flags.build.empty() && all.builds.empty()) return fail(all.store().not_installed(all.flags.build));
@@ -108,7 +115,8 @@ Result<void> look(Verification& all) {
 
 Result<std::vector<cache::Problem>> problems_of(const Verification& all, const std::string& id) {
   TRY_ASSIGN(const auto violations,
-             cache::check(all.store().root(), {true, false, id, all.context.cancel()}));
+             cache::check(all.store().root(),
+                          {true, false, all.store().own_record(id).value_or(id), all.context.cancel()}));
   std::vector<cache::Problem> problems;
   for (const cache::Violation& violation : violations) problems.push_back(violation.problem);
   return problems;
@@ -116,8 +124,7 @@ Result<std::vector<cache::Problem>> problems_of(const Verification& all, const s
 
 // Returns true if the writable layer has the build, or a record that cannot be read.
 bool installed_here(const cache::Store& store, const std::string& id) {
-  const auto record = cache::Store::open(store.root()).record_of(id);
-  return !record || record->has_value();
+  return store.own_record(id).has_value();
 }
 
 acquire::AcquireOptions options_of(const open::OpenContext& context) {

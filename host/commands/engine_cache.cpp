@@ -123,7 +123,7 @@ Result<Json> list_builds(const CacheRun& run) {
   std::optional<Diagnosis> pins_unread;  // the first one; the others have the same cause
   for (const cache::Installed& build : store.list(&unread)) {
     // The build is listed although its pin cannot be read; gc keeps such a build.
-    const Result<bool> pinned = store.is_pinned(build.build);
+    const Result<bool> pinned = store.is_pinned(build);
     if (!pinned && !pins_unread) pins_unread = pinned.error();
     total += build.size;
     builds.push(Json::object()

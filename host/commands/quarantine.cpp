@@ -112,18 +112,16 @@ constexpr const char* record_meaning =
 // only builds with a record.
 Result<std::string> build_meant(open::OpenContext& context, const std::string& given, bool disable) {
   if (given.empty()) return given;
-  std::vector<KnownBuild> known;
-  for (const cache::Installed& one : context.store().list())
-    known.push_back({one.build, one.engine, one.version, one.flavor});
+  std::vector<KnownBuild> known = known_builds(context.store().list());
   std::set<std::string> recorded;
   for (const auto& [build, record] : context.history().records)
     if (history::is_on_record_against(record)) recorded.insert(build);
   for (const history::Stale& stale : context.records().stale) recorded.insert(stale.record.build);
   recorded.insert(context.records().unreadable.begin(), context.records().unreadable.end());
-  if (!disable) std::erase_if(known, [&](const KnownBuild& one) { return !recorded.contains(one.id); });
+  if (!disable) std::erase_if(known, [&](const KnownBuild& one) { return !recorded.contains(one.name); });
   for (const std::string& build : recorded)
-    if (std::none_of(known.begin(), known.end(), [&](const KnownBuild& one) { return one.id == build; }))
-      known.push_back({build, {}, {}, {}});
+    if (std::none_of(known.begin(), known.end(), [&](const KnownBuild& one) { return one.name == build; }))
+      known.push_back({.name = build});
   return build_named(given, known);
 }
 
@@ -281,6 +279,8 @@ Result<Json> disable_build(open::OpenContext& context, const CacheRun& run, cons
       record.facts = Json::object().set("covers", history::to_json(*known));
   }
   record.build = build;
+  for (const auto& one : context.catalog().builds)
+    if (one->id == build) record.engine = one->engine;
   record.state = history::State::disabled;
   record.host = open::parts_for(context.fingerprint(), {});
   record.last_seen = open::OpenContext::now();

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/location.hpp"
+#include "cache/record_names.hpp"
 #include "host/settings/policy.hpp"
 
 namespace enginehost::open {
@@ -54,6 +55,16 @@ void add_state_of_repositories(Diagnosis& unknown, const settings::Settings& set
     unknown.with("empty_repository", without_passwords(repository.location), repository.source);
 }
 
+// A person may name the forced build as it was published, or as ENGINE+ID.
+void name_forced(const manifest::Catalog& catalog, resolve::Request& request) {
+  for (const auto& build : catalog.builds) {
+    const std::string& id = build->published_id.empty() ? build->id : build->published_id;
+    if (build->engine == request.engine &&
+        (request.force == id || request.force == cache::with_engine(build->engine, id)))
+      request.force = build->id;
+  }
+}
+
 }  // namespace
 
 Result<resolve::Plan> decide(OpenContext& context, resolve::Request request) {
@@ -61,6 +72,7 @@ Result<resolve::Plan> decide(OpenContext& context, resolve::Request request) {
   // A forced build may be one of another engine.
   context.need_engine(request.force.empty() ? request.engine : std::string());
   for (const cache::Installed& installed : context.store().list()) request.installed.insert(installed.build);
+  if (!request.force.empty()) name_forced(context.catalog(), request);
   context.look_for_libraries(request.engine);
   resolve::Plan plan = resolve::decide(context.platform(), context.catalog(), context.history(),
                                        std::move(request), OpenContext::now());

@@ -41,7 +41,8 @@ enum class State {
 };
 
 struct Record {
-  std::string build;             // id
+  std::string build;             // its name: cache/record_names.hpp
+  std::string engine;            // empty: unknown, because an older version wrote the record
   std::string digest;            // of the installed build; empty when it failed before it was installed
   std::string artifacts_digest;  // manifest::Build::artifacts_digest()
   State state = State::proven;
@@ -61,7 +62,7 @@ struct Record {
   Json facts;
 };
 
-// All records of this machine, by build id. A plain value.
+// All records of this machine, by the builds' names. A plain value.
 struct History {
   std::map<std::string, Record> records;
   const Record* find(const std::string& build_id) const;

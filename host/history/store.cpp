@@ -253,10 +253,9 @@ Json to_json(const Record& record) {
     if (stamp.present) one.set("stamp", stamp_to_json(stamp.stamp));
     dependency_stamps.push(std::move(one));
   }
-  return Json::object()
-      .set("format", 1)
-      .set("build", record.build)
-      .set("digest", record.digest)
+  Json document = Json::object().set("format", 1).set("build", record.build);
+  if (!record.engine.empty()) document.set("engine", record.engine);
+  document.set("digest", record.digest)
       .set("artifacts_digest", record.artifacts_digest)
       .set("state", name_of(record.state))
       .set("diagnosis", record.diagnosis)
@@ -270,6 +269,7 @@ Json to_json(const Record& record) {
       .set("program", record.program)
       .set("boot", record.boot)
       .set("facts", record.facts);
+  return document;
 }
 
 Result<Record> record_from_json(const Json& document, std::string_view name) {
@@ -280,6 +280,7 @@ Result<Record> record_from_json(const Json& document, std::string_view name) {
   if (document["build"].as_string().empty()) return wrong("build", "is missing");
   Record record;
   record.build = document["build"].as_string();
+  record.engine = document["engine"].as_string();
   record.digest = document["digest"].as_string();
   record.artifacts_digest = document["artifacts_digest"].as_string();
   bool known = false;

@@ -1,6 +1,6 @@
 // Records on disk: one small JSON file for each build in <state>/history/, written atomically.
 //
-//   <state>/history/<build id>.json      what was proven or failed
+//   <state>/history/<name>.json          what was proven or failed
 //   <state>/running/<digest>.<pid>.json  sentinels (sentinel.hpp)
 #pragma once
 #include <chrono>

@@ -108,6 +108,8 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
   keep_the_limit_of(record.host, failure.diagnosis);
   record.first_seen = record.last_seen = now;
   record.count = 1;
+  // A crash marker does not say it.
+  if (before != nullptr && record.engine.empty()) record.engine = before->engine;
   if (before != nullptr && !failure.in_host) {
     record.strikes = before->strikes;
     record.program = before->program;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "base/location.hpp"
 #include "base/sha256.hpp"
@@ -87,7 +88,8 @@ std::vector<std::string> Catalog::engines() const {
 void merge(Catalog& catalog, std::shared_ptr<const Manifest> manifest) {
   std::unordered_map<std::string_view, const Build*> known;
   known.reserve(catalog.builds.size());
-  for (const auto& build : catalog.builds) known.emplace(build->id, build.get());
+  for (const auto& build : catalog.builds)
+    if (build->engine == manifest->engine) known.emplace(build->id, build.get());
   for (const auto& build : manifest->builds) {
     if (const auto earlier = known.find(build->id); earlier != known.end()) {
       const auto owner = earlier->second->manifest.lock();
@@ -117,7 +119,30 @@ bool concerns(const Blocked& block, const InstalledAs& record) {
                      [&](const std::string& key) { return is_among(block.keys, key); });
 }
 
+// Whether who blocks may speak for the build's engine.
+bool may_block(const Blocked& block, const Build& build) {
+  return block.engines.empty() || is_among(block.engines, build.engine);
+}
+
+// Other users share the manifest's builds, so a copy is changed. It keeps the manifest alive like the
+// pointers of merge().
+std::shared_ptr<Build> copy_of(const Build& build) {
+  struct Copy {
+    std::shared_ptr<const Manifest> owner;
+    Build build;
+  };
+  auto copy = std::make_shared<Copy>(Copy{build.manifest.lock(), build});
+  return {copy, &copy->build};
+}
+
 }  // namespace
+
+std::shared_ptr<const Build> called(std::shared_ptr<const Build> build, std::string name) {
+  if (name == build->id) return build;
+  const auto copy = copy_of(*build);
+  copy->published_id = std::exchange(copy->id, std::move(name));
+  return copy;
+}
 
 void mark(Catalog& catalog, const std::function<InstalledAs(const std::string& build)>& installed) {
   if (catalog.blocked.empty() && catalog.expired.empty()) return;
@@ -135,20 +160,15 @@ void mark(Catalog& catalog, const std::function<InstalledAs(const std::string& b
     const Blocked* hit = nullptr;
     for (const std::string& digest : digests)
       for (auto [at, end] = blocked.equal_range(digest); at != end && hit == nullptr; ++at)
-        if (at->second->everywhere || (!record.digests.empty() && concerns(*at->second, record)))
+        if (may_block(*at->second, *build) &&
+            (at->second->everywhere || (!record.digests.empty() && concerns(*at->second, record))))
           hit = at->second;
     const auto date = owner ? catalog.expired.find(owner->repository) : catalog.expired.end();
     if (hit == nullptr && date == catalog.expired.end()) continue;
-    // Other users share the manifest, so a copy of the build is marked. The copy keeps the manifest alive
-    // like the pointers of merge().
-    struct Marked {
-      std::shared_ptr<const Manifest> owner;
-      Build build;
-    };
-    auto marked = std::make_shared<Marked>(Marked{owner, *build});
-    if (hit != nullptr) marked->build.blocked = hit->reason + " (said by " + hit->by + ")";
-    if (date != catalog.expired.end()) marked->build.expired = date->second;
-    build = std::shared_ptr<const Build>(marked, &marked->build);
+    const auto marked = copy_of(*build);
+    if (hit != nullptr) marked->blocked = hit->reason + " (said by " + hit->by + ")";
+    if (date != catalog.expired.end()) marked->expired = date->second;
+    build = marked;
   }
 }
 

@@ -101,7 +101,10 @@ struct Requirements {
 struct Manifest;
 
 struct Build {
-  std::string id, engine, version, flavor, os, arch;
+  // The name of the build on this machine: the id of its manifest, or ENGINE+ID where another engine's build
+  // has that id (cache/record_names.hpp). `published_id` is the manifest's id then, else empty.
+  std::string id, published_id;
+  std::string engine, version, flavor, os, arch;
   Requirements requires_;
   std::string plugin_component, plugin_path;  // plugin_path: in the view
   std::vector<std::string> components;        // ids, without the plugin's
@@ -157,12 +160,13 @@ struct Blocked {
   // False: the repository is not one of this request. It then blocks only builds that came from it or that
   // its keys signed, so that a repository that was tried once cannot block those of others.
   bool everywhere = true;
-  std::vector<std::string> keys = {};  // the ids of its keys, if not everywhere
+  std::vector<std::string> keys = {};     // the ids of its keys, if not everywhere
+  std::vector<std::string> engines = {};  // whose builds it may block; empty: all
   bool operator==(const Blocked&) const = default;
 };
 
-// All repositories merged; for the same build id the earlier repository wins. A plain value that shares
-// manifests.
+// All repositories merged; for the same engine and build id the earlier repository wins. A plain value that
+// shares manifests.
 struct Catalog {
   std::vector<std::shared_ptr<const Manifest>> manifests;
   std::vector<std::shared_ptr<const Build>> builds;  // in order of repositories, then of the document
@@ -186,6 +190,9 @@ Result<std::shared_ptr<const Manifest>> read_manifest(const Json& document, std:
 // Adds a manifest's builds to the catalog and records those that an earlier one shadows. The catalog's build
 // pointers share ownership of the manifest, so a build that is kept (a candidate) keeps its components too.
 void merge(Catalog& catalog, std::shared_ptr<const Manifest> manifest);
+
+// Returns the same build under another name on this machine.
+std::shared_ptr<const Build> called(std::shared_ptr<const Build> build, std::string name);
 
 // The record of an installed build, as far as blocks depend on it.
 struct InstalledAs {

@@ -194,6 +194,7 @@ Result<void> read_signed_index(RepositoryContent& content, RepositoryFiles& file
   TRY(check_index(content.index, files.known_as(), *verified));
   content.signed_by = verified->signed_by.key_ids;
   content.engines = verified->engines;
+  for (Blocked& one : content.index.blocked) one.engines = verified->engines;
   const std::int64_t signed_at = verified->seen.time;
   if (now + clocks_differ < signed_at)
     content.warnings.push_back("this machine's clock says " + text_of_time(now) + ", before repository " +
@@ -379,7 +380,7 @@ void merge(Catalog& catalog, const RepositoryContent& repository) {
   catalog.failures.insert(catalog.failures.end(), repository.failures.begin(), repository.failures.end());
   if (!repository.expired.empty()) catalog.expired[repository.location] = repository.expired;
   for (const Blocked& one : repository.index.blocked)
-    catalog.blocked.push_back({one.sha256, one.reason, repository.location});
+    catalog.blocked.push_back({one.sha256, one.reason, repository.location, true, {}, one.engines});
 }
 
 }  // namespace enginehost::manifest

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <tuple>
 
 #include "base/json.hpp"
 #include "base/sha256.hpp"
@@ -113,7 +114,8 @@ std::vector<BundledBuild> read_builds(Reading& reading, const Json& document) {
         reading.refuse(at + ".trees", "names something that cannot be a component or a tree");
       build.trees.emplace_back(component, tree.as_string());
     }
-    if (!before.empty() && before.back().id >= build.id)
+    if (!before.empty() &&
+        std::tie(before.back().id, before.back().engine) >= std::tie(build.id, build.engine))
       reading.refuse(at, "is out of order, or there twice");
   };
   auto builds = reading.list<BundledBuild>(document, "builds", most_builds, read);

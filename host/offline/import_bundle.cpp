@@ -29,6 +29,9 @@ class Importing {
         {request_, list_, documents_, [this](const std::string& index) { return kept_at(index); }});
     if (!verified) return fail(std::move(verified.error().with("file", path_text(request_.file))));
     provenance_ = std::move(*verified);
+    cache::RecordNames names = request_.names ? *request_.names : cache::RecordNames(store_.list());
+    for (VerifiedBuild& one : provenance_.builds)
+      one.build = manifest::called(one.build, names.name_of(one.build->engine, one.build->id));
     imported_.warnings = provenance_.warnings;
     for (const VerifiedBuild& build : provenance_.builds)
       if (request_.blocked)
@@ -128,7 +131,9 @@ class Importing {
       build.from_repository = verified.from_repository;
       build.files_named_by_manifest = verified.files_named_by_manifest;
       build.signed_by = verified.signed_by;
-      const auto found = store_.find(verified.build->id);
+      const auto found = store_.find(verified.build->id, [&](const cache::Installed& one) {
+        return one.engine == verified.build->engine;
+      });
       if (found && *found && (*found)->digest == cache::digest_of_trees(verified.trees)) {
         build.installed = **found;
         build.was_there = true;
@@ -150,7 +155,8 @@ class Importing {
     return verified.files_named_by_manifest && proven ? "manifest" : "bundle";
   }
 
-  // Refuses to replace the files of an installed build by others with a weaker proof.
+  // Refuses to replace the files of an installed build by others with a weaker proof. Both are of one engine,
+  // because another engine's build has another record.
   static Result<void> check_replacement(const VerifiedBuild& verified, const cache::Installed& installed) {
     cache::Installed bundled;
     bundled.files_by = files_by(verified);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/cancel.hpp"
+#include "cache/record_names.hpp"
 #include "cache/store.hpp"
 #include "host/acquire/acquire.hpp"
 #include "host/manifest/repository.hpp"
@@ -16,8 +17,9 @@
 namespace enginehost::offline {
 
 struct ImportRequest : ProvenanceRules {
-  std::filesystem::path file;  // as for BundleReader::open
-  std::string own_repository;  // the location of EngineHost's own repository; or empty
+  std::filesystem::path file;               // as for BundleReader::open
+  std::string own_repository;               // the location of EngineHost's own repository; or empty
+  std::optional<cache::RecordNames> names;  // of the builds of this machine; unset: of the store's builds
   // Returns EH-M14 for a build that must not be installed. `by_bundle`: the blocks in the bundle's own
   // indexes. Unset: blocks are not looked at.
   std::function<std::optional<Diagnosis>(const VerifiedBuild& build,

@@ -91,7 +91,7 @@ class ProvenanceCheck {
                manifest::load_repository(root, reader, request_.rules.now, trust ? &*trust : nullptr));
     result_.warnings.insert(result_.warnings.end(), content.warnings.begin(), content.warnings.end());
     for (const manifest::Blocked& one : content.index.blocked)
-      result_.blocked.push_back({one.sha256, one.reason, repository.name});
+      result_.blocked.push_back({one.sha256, one.reason, repository.name, true, {}, one.engines});
     for (const auto& manifest : content.manifests)
       for (const RepositoryDocument& document : repository.documents)
         if (manifest->name == manifest::below(root, document.path)) {
@@ -116,7 +116,8 @@ class ProvenanceCheck {
       TRY_ASSIGN(manifest, manifest::read_manifest(document, path_text(request_.kept_at("")), name));
     }
     for (const auto& build : manifest->builds)
-      if (build->id == bundled.id) verified.build = {manifest, build.get()};
+      if (build->id == bundled.id && build->engine == bundled.engine)
+        verified.build = {manifest, build.get()};
     if (!verified.build) return contradiction(bundled, "its manifest does not list it");
     TRY(match_trees(bundled, verified));
     verified.own = request_.rules.own_manifests.contains(bundled.manifest);

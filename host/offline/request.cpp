@@ -1,6 +1,9 @@
 #include "host/offline/request.hpp"
 
+#include <algorithm>
+
 #include "base/paths.hpp"
+#include "cache/record_names.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -28,6 +31,7 @@ std::string SiteRequest::text() const {
              .set("wishes", std::move(wanted))
              .set("platform", platform::to_json(platform, true))
              .set("installed", Json::strings(installed))
+             .set("installed_of", Json::strings(installed_of))
              .set("set_aside", Json::strings(set_aside))
              .set("holds", Json::strings({holds.begin(), holds.end()}))
              .dump(1) +
@@ -39,8 +43,10 @@ SiteRequest request_of_this_machine(open::OpenContext& context, std::vector<Engi
   context.look_for_libraries({});
   request.platform = context.platform();
   request.constraints = std::move(constraints);
-  for (const cache::Installed& summary : context.store().list()) {
-    request.installed.push_back(summary.build);
+  const std::vector<cache::Installed> installed = context.store().list();
+  for (const cache::Installed& summary : installed) {
+    request.installed.push_back(summary.published_id());
+    request.installed_of.push_back(cache::with_engine(summary.engine, summary.published_id()));
     for (const std::string& tree : summary.trees) {
       // A file whose list cannot be read counts as missing and is sent again.
       const auto list = context.store().list_of(summary, tree);
@@ -50,8 +56,17 @@ SiteRequest request_of_this_machine(open::OpenContext& context, std::vector<Engi
           request.holds.insert(entry.identity);
     }
   }
-  for (const auto& [build, record] : context.history().records)
-    if (history::is_quarantined(record, open::OpenContext::now())) request.set_aside.push_back(build);
+  // The names are those of this machine. The other one knows published ids, and only those of requested
+  // engines matter.
+  for (const auto& [name, record] : context.history().records) {
+    if (!history::is_quarantined(record, open::OpenContext::now())) continue;
+    const auto known = std::ranges::find(installed, name, &cache::Installed::build);
+    if (known == installed.end())
+      request.set_aside.push_back(name);
+    else if (std::ranges::find(request.constraints, known->engine, &EngineConstraint::engine) !=
+             request.constraints.end())
+      request.set_aside.push_back(known->published_id());
+  }
   return request;
 }
 

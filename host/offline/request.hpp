@@ -23,9 +23,10 @@ struct EngineConstraint {
 struct SiteRequest {
   platform::Platform platform;
   std::vector<EngineConstraint> constraints;
-  std::vector<std::string> installed;  // build ids
-  std::vector<std::string> set_aside;  // builds that failed there or were disabled
-  std::set<std::string> holds;         // digests of the larger files there
+  std::vector<std::string> installed;     // build ids
+  std::vector<std::string> installed_of;  // the same as ENGINE+ID; empty in the request of an older version
+  std::vector<std::string> set_aside;     // builds that failed there or were disabled
+  std::set<std::string> holds;            // digests of the larger files there
 
   std::string text() const;
 };

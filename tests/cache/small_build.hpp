@@ -42,23 +42,28 @@ inline std::string library_bytes(const std::string& name) {
 // So large that a second thread writes it.
 inline std::string large_library_bytes() { return library_bytes("shared") + std::string(600 << 10, 'y'); }
 
-inline Result<cache::Installed> install_small_build(const cache::Store& store, const std::string& build) {
+// The builds of other engines have a plugin of their own.
+inline Result<cache::Installed> install_small_build(const cache::Store& store, const std::string& build,
+                                                    const std::string& engine = "small") {
+  const std::string plugin_name = engine == "small" ? build : engine + "-" + build;
   TRY_ASSIGN(auto stage, store.stage("build-" + build));
-  if (auto found = store.find(build); found && *found) return std::move(**found);
+  if (auto found = store.find(build, [&](const cache::Installed& one) { return one.engine == engine; });
+      found && *found)
+    return std::move(**found);
   TRY(store.reject_damaged(build, stage));
   TRY_ASSIGN(const std::string plugin,
-             publish(store, stage, "plugin-" + build,
-                     {{"lib/plugin-" + build + ".so.1", library_bytes("plugin " + build)}}));
+             publish(store, stage, "plugin-" + plugin_name,
+                     {{"lib/plugin-" + plugin_name + ".so.1", library_bytes("plugin " + plugin_name)}}));
   TRY_ASSIGN(
       const std::string shared,
       publish(store, stage, "shared", {{"lib/shared.so.1", large_library_bytes()}, {"NOTICE", "text\n"}}));
   cache::Installed record;
   record.build = build;
-  record.engine = "small";
+  record.engine = engine;
   record.version = "1.0";
   record.flavor = "cpu";
   record.trees = {plugin, shared};
-  record.plugin = "lib/plugin-" + build + ".so.1";
+  record.plugin = "lib/plugin-" + plugin_name + ".so.1";
   record.search = {"lib"};
   record.options = {{"threads", "1"}};
   record.manifest = "{\"format\": 1}";

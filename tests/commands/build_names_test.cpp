@@ -58,6 +58,30 @@ TEST(BuildNames, ListTheMatchesIfThereAreSeveral) {
   }
 }
 
+const std::vector<KnownBuild> of_two_engines = {
+    {"good-1.0", "good", "1.0", "cpu"},
+    {"toy+good-1.0", "toy", "1.0", "cpu", "good-1.0"},
+    {"evil+toy+good-1.0", "evil", "1.0", "cpu", "toy+good-1.0"},
+};
+
+TEST(BuildNames, AskForTheEngineWhereTwoHaveTheId) {
+  const auto name = build_named("good-1.0", of_two_engines);
+  ASSERT_FALSE(name);
+  EXPECT_EQ(name.error().code, "EH-P40");
+  EXPECT_THAT(std::string(name.error().value("problem")),
+              HasSubstr("the engine is needed, too: good+good-1.0, toy+good-1.0"));
+}
+
+TEST(BuildNames, AcceptTheEngineWithTheId) {
+  const auto meant = [](const std::string& given) { return *build_named(given, of_two_engines); };
+  EXPECT_EQ(meant("good+good-1.0"), "good-1.0");
+  EXPECT_EQ(meant("toy+good-1.0"), "toy+good-1.0") << "although it is the id of a third build";
+  EXPECT_EQ(meant("evil+toy+good-1.0"), "evil+toy+good-1.0");
+  EXPECT_EQ(meant("toy"), "toy+good-1.0");
+  EXPECT_EQ(meant("other+good-1.0"), "other+good-1.0");
+  EXPECT_EQ(named("mxnet+mxnet-1.9.1-cpu-linux-x86_64"), "mxnet-1.9.1-cpu-linux-x86_64");
+}
+
 TEST(BuildNames, LeaveOtherNamesAlone) {
   for (const char* given : {"", "jax", "mxnet@2", "mxnet@", "mxnet@latest", "net"})
     EXPECT_EQ(named(given), given);

@@ -33,12 +33,16 @@ TEST(Store, ARecordComesBackAsItWasWritten) {
   Record record = record_of("pytorch-2.0.1-cu118-linux-x86_64", State::unfit);
   record.dependency_stamps = {dependency_stamp_of(folder.file("present", "x")),
                               dependency_stamp_of(folder.path / "absent")};
-  ASSERT_TRUE(write(folder.path, record));
-  const ReadResult result = read(folder.path, 1000);
-  EXPECT_THAT(result.warnings, IsEmpty());
-  const Record* back = result.history.find(record.build);
-  ASSERT_NE(back, nullptr);
-  EXPECT_EQ(to_json(*back), to_json(record));
+  for (const char* engine : {"", "pytorch"}) {  // older versions do not write it
+    record.engine = engine;
+    ASSERT_TRUE(write(folder.path, record));
+    const ReadResult result = read(folder.path, 1000);
+    EXPECT_THAT(result.warnings, IsEmpty());
+    const Record* back = result.history.find(record.build);
+    ASSERT_NE(back, nullptr);
+    EXPECT_EQ(to_json(*back), to_json(record));
+    EXPECT_EQ(back->engine, engine);
+  }
 }
 
 TEST(Store, AMissingFolderIsAnEmptyHistory) {

@@ -46,6 +46,14 @@ TEST(Transitions, AQuarantineDoublesUpToHalfAYear) {
   EXPECT_EQ(record->count, 7);
 }
 
+TEST(Transitions, ACrashMarkerTakesTheEngineFromTheProof) {
+  Record proof = proof_of("b", "d1", "", {}, {}, Json(), now);
+  proof.engine = "toy";
+  EXPECT_EQ(after_failure(failure_of(Category::crash, true), &proof, {}, now)->engine, "toy");
+  proof.digest = "d2";
+  EXPECT_EQ(after_failure(failure_of(Category::crash, true), &proof, {}, now)->engine, "") << "another build";
+}
+
 TEST(Transitions, AnotherDigestStartsOver) {
   const auto first = after_failure(failure_of(Category::crash), nullptr, {}, now);
   Failure other = failure_of(Category::crash);

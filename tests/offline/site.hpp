@@ -51,7 +51,8 @@ inline Json site_licenses() {
 // A repository of builds with a plugin and further components.
 class Site {
  public:
-  explicit Site(std::filesystem::path folder) : folder_(std::move(folder)) {
+  explicit Site(std::filesystem::path folder, std::string engine = "sample")
+      : folder_(std::move(folder)), engine_(std::move(engine)) {
     settings.cache_folder = folder_ / "connected";
     settings.repositories = {{path_text(folder_ / "repository"), true, "test"}};
   }
@@ -88,7 +89,7 @@ class Site {
   void publish() const {
     const std::string manifest = Json::object()
                                      .set("format", 1)
-                                     .set("engine", "sample")
+                                     .set("engine", engine_)
                                      .set("serial", 1)
                                      .set("created", "2026-01-02T03:04:05Z")
                                      .set("licenses", site_licenses())
@@ -137,6 +138,7 @@ class Site {
 
  private:
   std::filesystem::path folder_;
+  std::string engine_;
   Json components_ = Json::object(), builds_ = Json::array();
 };
 

@@ -5,8 +5,8 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
-#include "base/text.hpp"
 #include "cache/tree_list.hpp"
+#include "host/acquire/description.hpp"
 
 namespace enginehost::oci {
 namespace {
@@ -59,9 +59,7 @@ class Making {
       : installed_(installed), request_(request), cancel_(cancel) {}
 
   Result<Artifact> run() {
-    // An older version kept queries in its records.
-    TRY_ASSIGN(artifact_.description,
-               parse_json(without_passwords(installed_.manifest), "the record of " + installed_.build));
+    TRY_ASSIGN(artifact_.description, acquire::published_manifest(installed_));
     const Json& builds = artifact_.description["builds"];
     if (builds.as_array().size() != 1) return unusable("it does not describe one build");
     const Json build = builds.as_array().front();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/sha256.hpp"
+#include "cache/record_names.hpp"
 #include "host/context/request.hpp"
 #include "host/resolve/version_specifier.hpp"
 
@@ -21,6 +22,17 @@ Result<std::vector<std::string>> texts_of(const Json& document, const char* memb
     texts.push_back(element.as_string());
   }
   return texts;
+}
+
+const std::string& published_id(const manifest::Build& build) {
+  return build.published_id.empty() ? build.id : build.published_id;
+}
+
+bool is_installed_there(const SiteRequest& request, const manifest::Build& build) {
+  const std::string& id = published_id(build);
+  return request.installed_of.empty()
+             ? std::ranges::count(request.installed, id) != 0
+             : std::ranges::count(request.installed_of, cache::with_engine(build.engine, id)) != 0;
 }
 
 }  // namespace
@@ -49,6 +61,9 @@ Result<SiteRequest> read_request(std::string_view text, std::string_view name) {
   }
   if (request.constraints.empty()) return refused(name, "wishes", "is empty");
   TRY_ASSIGN(request.installed, texts_of(document, "installed", name));
+  if (document.find("installed_of") != nullptr) {
+    TRY_ASSIGN(request.installed_of, texts_of(document, "installed_of", name));
+  }
   TRY_ASSIGN(request.set_aside, texts_of(document, "set_aside", name));
   TRY_ASSIGN(const auto holds, texts_of(document, "holds", name));
   for (const std::string& digest : holds)
@@ -87,7 +102,7 @@ Result<std::vector<Answer>> answer(const settings::Settings& settings, const Sit
                                 .with("build", given.passed_over.front(), "catalog")
                                 .with("set_aside_by", "the requesting machine", "its request")
                                 .within("answering the request for " + constraint.engine)));
-    if (best != plan.candidates.end() && std::ranges::count(request.installed, best->build->id) != 0) {
+    if (best != plan.candidates.end() && is_installed_there(request, *best->build)) {
       given.build = best->build->id;
       given.was_there = true;
     } else {

@@ -4,10 +4,12 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/acquire/description.hpp"
 #include "host/catalog/repositories.hpp"
 #include "host/consent/consent.hpp"
 #include "host/manifest/trust/signed_repository.hpp"
@@ -225,6 +227,7 @@ class ContentsBuilder {
       }
     }
     contents_.list.builds.push_back(std::move(bundled));
+    contents_.names.push_back(installed->build);
     builds_.push_back(described.build);
     return {};
   }
@@ -235,7 +238,8 @@ class ContentsBuilder {
     for (std::size_t at = 0; at < copies_.size(); ++at)
       for (const auto& manifest : copies_[at].content.manifests)
         for (const auto& build : manifest->builds) {
-          if (build->id != installed.build || build->artifacts_digest() != installed.artifacts_digest)
+          if (build->engine != installed.engine || build->id != installed.published_id() ||
+              build->artifacts_digest() != installed.artifacts_digest)
             continue;
           for (const auto& [path, bytes] : copies_[at].documents) {
             if (!generic_text(path_of(manifest->name)).ends_with("/" + path) || path == "index.json")
@@ -249,12 +253,11 @@ class ContentsBuilder {
           }
         }
     const std::string name = "the record of the installed " + installed.build;
-    // An older version kept queries in its records.
-    TRY_ASSIGN(const Json document, parse_json(without_passwords(installed.manifest), name));
+    TRY_ASSIGN(const Json document, acquire::published_manifest(installed));
     const std::string bytes = without_paths(document).dump(1) + "\n";
     TRY_ASSIGN(const auto manifest, manifest::read_manifest(document, "", name));
     for (const auto& build : manifest->builds) {
-      if (build->id != installed.build) continue;
+      if (build->id != installed.published_id()) continue;
       const std::string digest = sha256_hex(bytes);
       contents_.documents.emplace(digest, bytes);
       return Described{std::shared_ptr<const manifest::Build>(manifest, build.get()), digest};
@@ -311,6 +314,8 @@ class ContentsBuilder {
 
   void finish() {
     BundleList& list = contents_.list;
+    std::ranges::sort(list.builds, {},
+                      [](const BundledBuild& build) { return std::tie(build.id, build.engine); });
     for (const auto& [at, manifests] : used_) {
       const RepositoryCopy& copy = copies_[at];
       BundledRepository repository{copy.name, {}};

@@ -22,6 +22,7 @@ struct Selection {
 
 struct Contents {
   BundleList list;
+  std::vector<std::string> names;  // of its builds on this machine
   std::string spdx;
   std::map<std::string, std::string> documents;        // digest -> bytes
   std::map<std::string, std::filesystem::path> files;  // digest -> path

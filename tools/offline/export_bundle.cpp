@@ -81,11 +81,12 @@ Json json_of(const std::vector<Blob>& blobs) {
 }
 
 // Leases keep the builds from being removed while they are read.
-Result<std::vector<cache::Lease>> leases_of(const cache::Store& store, const BundleList& list) {
+Result<std::vector<cache::Lease>> leases_of(const cache::Store& store,
+                                            const std::vector<std::string>& names) {
   std::vector<cache::Lease> leases;
-  for (const BundledBuild& build : list.builds) {
-    TRY_ASSIGN(const auto installed, store.record_of(build.id));
-    if (!installed) return fail(store.not_installed(build.id));
+  for (const std::string& name : names) {
+    TRY_ASSIGN(const auto installed, store.record_of(name));
+    if (!installed) return fail(store.not_installed(name));
     TRY_ASSIGN(cache::Lease lease, store.lease(*installed));
     leases.push_back(std::move(lease));
   }
@@ -144,7 +145,7 @@ std::string text_of(const BundleList& list) {
 
 Result<Exported> export_bundle(const open::OpenContext& context, const ExportRequest& request) {
   TRY_ASSIGN(Contents contents, gather(context, request.selection));
-  TRY_ASSIGN(const auto leases, leases_of(context.store(), contents.list));
+  TRY_ASSIGN(const auto leases, leases_of(context.store(), contents.names));
   const std::string list = text_of(contents.list);
   TRY_ASSIGN(const auto writer, BundleWriter::create(request.file, request.largest_part));
   Exporting exporting(context, request, *writer, contents);

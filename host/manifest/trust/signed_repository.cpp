@@ -104,21 +104,6 @@ bool signed_first_root(const TrustedKey& key, const Seen& seen) {
   return std::ranges::find(seen.trusted_by, key.key.id) != seen.trusted_by.end();
 }
 
-// Returns the engines for which the keys that signed the first root are trusted; empty: all. What was
-// said of a key for this repository replaces what was said of it for every one.
-std::vector<std::string> engines_of(std::vector<TrustedKey> keys, const Seen& seen) {
-  if (!seen.trusted_by.empty())
-    std::erase_if(keys, [&](const TrustedKey& key) { return !signed_first_root(key, seen); });
-  if (std::ranges::any_of(keys, [](const TrustedKey& key) { return !key.repository.empty(); }))
-    std::erase_if(keys, [](const TrustedKey& key) { return key.repository.empty(); });
-  std::vector<std::string> engines;
-  for (const TrustedKey& key : keys) {
-    if (key.engines.empty()) return {};
-    engines.insert(engines.end(), key.engines.begin(), key.engines.end());
-  }
-  return engines;
-}
-
 // The index's floor starts over: its keys may have been stolen, and the thief could have set it
 // (trust_store.hpp).
 void start_over_without_removed_keys(Seen& seen, const std::optional<Root>& before, const Root& now) {
@@ -352,6 +337,7 @@ Result<void> check_index(const Index& index, const std::string& repository, Veri
   seen.index_sha256 = digest;
   seen.time = std::max(seen.time, verified.signed_by.statement.time);
   seen.blocked = index.blocked;
+  for (Blocked& one : seen.blocked) one.engines = verified.engines;
   return {};
 }
 

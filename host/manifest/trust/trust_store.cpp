@@ -80,9 +80,13 @@ Result<Seen> seen_of(const fs::path& file, const std::string& repository) {
   fields.number("floor_since", Need::optional, 0, largest_number, seen.floor_since);
   fields.texts("index_signers", Need::optional, is_key_id, seen.index_signers);
   fields.texts("trusted_by", Need::optional, is_key_id, seen.trusted_by);
+  // An older version does not write them.
+  std::vector<std::string> engines;
+  fields.texts("blocked_engines", Need::optional, is_text, engines);
   if (const Json* blocked = fields.array("blocked", Need::required))
     for (const Json& object : blocked->as_array())
-      seen.blocked.push_back({object["sha256"].as_string(), object["reason"].as_string(), repository});
+      seen.blocked.push_back(
+          {object["sha256"].as_string(), object["reason"].as_string(), repository, true, {}, engines});
   if (reading.mistake) return fail(std::move(*reading.mistake));
   return seen;
 }
@@ -124,7 +128,34 @@ Json to_json(const Seen& seen, const std::string& repository) {
   if (seen.floor_since > 0) document.set("floor_since", seen.floor_since);
   if (!seen.trusted_by.empty()) document.set("trusted_by", Json::strings(seen.trusted_by));
   if (!seen.index_signers.empty()) document.set("index_signers", Json::strings(seen.index_signers));
+  if (!seen.blocked.empty() && !seen.blocked.front().engines.empty())
+    document.set("blocked_engines", Json::strings(seen.blocked.front().engines));
   return document.set("time", seen.time).set("blocked", std::move(blocked));
+}
+
+bool is_for_place(const TrustedKey& key, const std::string& place) {
+  return !key.repository.empty() && identity_of_location(key.repository) == place;
+}
+
+// Returns the keys that may speak for a place: those of the place, and those of every place. Where there are
+// some of the place, those of every place that are limited to some engines do not count.
+std::vector<TrustedKey> keys_for_place(std::vector<TrustedKey> all, const std::string& place) {
+  const bool has_own =
+      std::ranges::any_of(all, [&](const TrustedKey& key) { return is_for_place(key, place); });
+  std::erase_if(all, [&](const TrustedKey& key) {
+    return key.repository.empty() ? has_own && !key.engines.empty() : !is_for_place(key, place);
+  });
+  return all;
+}
+
+// Returns true if keys that are trusted, but not for this place, signed its first root.
+bool is_of_other_keys(const Seen& seen, const std::string& place, const std::vector<TrustedKey>& all) {
+  const auto signed_by_one_of = [&](const std::vector<TrustedKey>& keys) {
+    return std::ranges::any_of(keys, [&](const TrustedKey& key) {
+      return std::ranges::find(seen.trusted_by, key.key.id) != seen.trusted_by.end();
+    });
+  };
+  return signed_by_one_of(all) && !signed_by_one_of(keys_for_place(all, place));
 }
 
 std::string name_for(const std::string& place) { return sha256_hex(place).substr(0, 32) + ".json"; }
@@ -206,6 +237,21 @@ std::optional<Diagnosis> problem_of(const fs::path& state) {
 
 }  // namespace
 
+std::vector<std::string> engines_of(std::vector<TrustedKey> keys, const Seen& seen) {
+  if (!seen.trusted_by.empty())
+    std::erase_if(keys, [&](const TrustedKey& key) {
+      return std::ranges::find(seen.trusted_by, key.key.id) == seen.trusted_by.end();
+    });
+  if (std::ranges::any_of(keys, [](const TrustedKey& key) { return !key.repository.empty(); }))
+    std::erase_if(keys, [](const TrustedKey& key) { return key.repository.empty(); });
+  std::vector<std::string> engines;
+  for (const TrustedKey& key : keys) {
+    if (key.engines.empty()) return {};
+    engines.insert(engines.end(), key.engines.begin(), key.engines.end());
+  }
+  return engines;
+}
+
 TrustStore::TrustStore(fs::path state, std::vector<fs::path> layers, fs::path read_state)
     : folder_(state.empty() ? fs::path() : std::move(state) / "trust"),
       read_folder_(read_state.empty() ? fs::path() : std::move(read_state) / "trust"),
@@ -271,11 +317,7 @@ Result<std::vector<TrustedKey>> TrustStore::keys() const {
 
 Result<std::vector<TrustedKey>> TrustStore::keys_for(const std::string& repository) const {
   TRY_ASSIGN(std::vector<TrustedKey> all, keys());
-  const std::string place = identity_of_location(repository);
-  std::erase_if(all, [&](const TrustedKey& key) {
-    return !key.repository.empty() && identity_of_location(key.repository) != place;
-  });
-  return all;
+  return keys_for_place(std::move(all), identity_of_location(repository));
 }
 
 Result<void> TrustStore::add(TrustedKey key) const {
@@ -307,6 +349,7 @@ Result<bool> TrustStore::remove(std::string_view key_id) const {
   TRY_ASSIGN(const cache::FileLock lock, lock_of(folder_));
   TRY_ASSIGN(std::vector<TrustedKey> all, keys_of(folder_ / "keys.json", true));
   std::vector<PublicKey> gone;
+  TRY_ASSIGN(const std::vector<TrustedKey> before, keys());
   std::erase_if(all, [&](const TrustedKey& key) {
     if (key.key.id != key_id) return false;
     gone.push_back(key.key);
@@ -320,7 +363,11 @@ Result<bool> TrustStore::remove(std::string_view key_id) const {
     TRY_ASSIGN(Seen seen, seen_of(file, repository));
     const bool listed = std::any_of(gone.begin(), gone.end(),
                                     [&](const PublicKey& key) { return lists_key(seen.root, key); });
-    if (seen.root.empty() || !listed) continue;
+    // Afterwards nobody could say whose versions these are.
+    if (is_of_other_keys(seen, identity_of_location(repository), before))
+      seen = {};
+    else if (seen.root.empty() || !listed)
+      continue;
     seen.root.clear();
     seen.trusted_by.clear();
     TRY(write_file(file, to_json(seen, repository).dump(1) + "\n"));
@@ -330,22 +377,25 @@ Result<bool> TrustStore::remove(std::string_view key_id) const {
 
 Result<Seen> TrustStore::seen(const std::string& repository) const {
   Seen seen;
+  TRY_ASSIGN(const std::vector<TrustedKey> all, keys());
   for (const fs::path& folder : all_folders())
     for (const fs::path& file : files_for(folder, repository)) {
       TRY_ASSIGN(Seen other, seen_of(file, repository));
-      take_newer(seen, std::move(other));
+      if (!is_of_other_keys(other, identity_of_location(repository), all)) take_newer(seen, std::move(other));
     }
   return seen;
 }
 
 Result<std::vector<std::pair<std::string, Seen>>> TrustStore::all_seen() const {
   std::vector<std::pair<std::string, Seen>> all;
+  TRY_ASSIGN(const std::vector<TrustedKey> trusted, keys());
   for (const fs::path& folder : all_folders())
     for (const fs::path& file : state_files(folder)) {
       TRY_ASSIGN(const std::optional<Json> document, document_of(file));
       if (!document) continue;
       const std::string repository = (*document)["repository"].as_string();
       TRY_ASSIGN(Seen seen, seen_of(file, repository));
+      if (is_of_other_keys(seen, identity_of_location(repository), trusted)) continue;
       const auto known = std::ranges::find_if(all, [&](const auto& one) {
         return identity_of_location(one.first) == identity_of_location(repository);
       });
@@ -365,6 +415,8 @@ Result<void> TrustStore::remember(const std::string& repository, const Seen& see
   TRY_ASSIGN(const cache::FileLock lock, lock_of(folder_));
   // Another process may have stored something newer meanwhile.
   TRY_ASSIGN(Seen now, seen_of(file, repository));
+  TRY_ASSIGN(const std::vector<TrustedKey> all, keys());
+  if (is_of_other_keys(now, identity_of_location(repository), all)) now = {};
   take_newer(now, seen);
   return write_file(file, to_json(now, repository).dump(1) + "\n");
 }

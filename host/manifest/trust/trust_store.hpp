@@ -5,6 +5,10 @@
 //
 // A repository is one place, however its location is written (base/location.hpp).
 //
+// Where a key of a place is known, a key that is trusted for some engines of every place does not speak for
+// that place. What such a key left there before (a root, versions, blocks) does not count, and gives way to
+// what the key of the place signs.
+//
 // A read-only system layer may hold the same files below its state folder, even if it was prepared on another
 // machine. Its keys are trusted too, and its versions are a floor for ours. The same holds for the state
 // folder of a cache that cannot be written, so that what was trusted there still counts. Nothing of a folder
@@ -49,9 +53,13 @@ struct Seen {
   std::vector<std::string> trusted_by;
   std::int64_t floor_since = 0;  // the version of the root with which the index's floor started over
   std::vector<std::string> index_signers;  // ids of the keys that signed the index with that version
-  std::vector<Blocked> blocked;
+  std::vector<Blocked> blocked;            // with the engines for which the keys were trusted then
   bool operator==(const Seen&) const = default;
 };
+
+// Returns the engines for which the keys that signed the first root are trusted; empty: all. What was said of
+// a key for this repository replaces what was said of it for every one.
+std::vector<std::string> engines_of(std::vector<TrustedKey> keys, const Seen& seen);
 
 // A handle without state of its own. Thread safety: any thread, any number of processes. Changes are made
 // under a lock; each file is replaced as a whole and durably.
@@ -75,7 +83,7 @@ class TrustStore {
   // when the key is stored where this user cannot remove it.
   Result<bool> remove(std::string_view key_id) const;
 
-  // Returns the newer values of our own state and the read-only ones.
+  // Returns the newer values of our own state and the read-only ones, as far as they count.
   Result<Seen> seen(const std::string& repository) const;
   // Returns the location and the state of every repository that is known here, of ours and of the read-only
   // folders. Errors: EH-M01, EH-M02 for an unreadable file, because a block must not be overlooked.
