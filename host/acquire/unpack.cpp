@@ -11,7 +11,7 @@
 #include "base/names_in_utf8.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/acquire/portable_names.hpp"
+#include "host/acquire/entry_names.hpp"
 #include "host/acquire/zip_directory.hpp"
 #include "host/acquire/zip_stream.hpp"
 
@@ -31,7 +31,6 @@ struct ArchiveInput {
   std::vector<char> buffer = std::vector<char>(buffer_size);
   const std::optional<CancelToken>* cancel = nullptr;
   const std::function<void(std::uint64_t)>* on_read = nullptr;
-  Spellings spellings;
   std::uint64_t entries = 0, name_bytes = 0;  // of all entries read
   bool stopped = false;
 
@@ -143,18 +142,6 @@ Result<void> count_entry(const manifest::Artifact& artifact, const std::string& 
   return {};
 }
 
-// Checks an entry that is written: its name is short enough, portable, and differs from others in more than
-// case.
-Result<void> accept_name(const std::string& name, const std::string& path, ArchiveInput& reader) {
-  std::string_view problem = cache::path_problem(path);
-  if (problem.empty()) problem = name_problem(path);
-  if (!problem.empty()) return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
-  if (const std::string other = reader.spellings.clash(path); !other.empty())
-    return fail(
-        diagnose("EH-F19").with("entry", name).with("problem", "differs in case only").with("other", other));
-  return {};
-}
-
 Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archive_entry* entry,
                         ArchiveInput& reader, cache::TreeWriter& writer, Unpacked& unpacked) {
   const std::optional<std::string> read = name_of(entry);
@@ -169,7 +156,6 @@ Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archi
     const auto refuse = [&](std::string_view problem) {
       return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
     };
-    TRY(accept_name(name, path, reader));
     if (::archive_entry_hardlink(entry) != nullptr) return refuse("hard link");
     if (type == AE_IFLNK) {
       TRY(writer.add_link(path, link_target_of(entry)));
@@ -211,7 +197,6 @@ Result<Unpacked> read_streamed_zip(const manifest::Artifact& artifact, ArchiveIn
     TRY_ASSIGN(std::string path, path_in_tree(artifact, name));
     if (name.ends_with('/')) path.clear();
     if (!path.empty()) {
-      TRY(accept_name(name, path, reader));
       TRY(writer.begin_file(path, false));
     }
     unpacked.entries.push_back({name, std::move(path)});

@@ -261,6 +261,19 @@ TEST_F(Hostile, TreesThatClimbOutCollideOrLinkAreRefused) {
   EXPECT_THAT(with_tree(line(bytes, "libengine_sample.so"), {bytes}), HasSubstr("EH-F20"));
 }
 
+// A bundle is made on one system and may be imported on another.
+TEST_F(Hostile, NamesThatAnotherSystemReadsOtherwiseAreRefused) {
+  const std::string bytes = test::library("evil");
+  for (const char* name : {"C:/evil.so", "lib/CON.txt", "lib/a.so:stream",
+                           "lib/a\xe2\x80\xae"
+                           "b.so",
+                           "lib/a.so.", "lib/\xff.so", "lib/a?.so"})
+    EXPECT_THAT(with_tree(line(bytes, name), {bytes}), HasSubstr("EH-F19")) << name;
+  EXPECT_THAT(with_tree("L 9 C:/evil.x lib/x\n", {}), HasSubstr("a colon"));
+  const std::string first = line(bytes, "lib/\xc3\x89.so"), second = line(bytes, "lib/\xc3\xa9.so");
+  EXPECT_THAT(with_tree(std::min(first, second) + std::max(first, second), {bytes}), HasSubstr("case"));
+}
+
 TEST_F(Hostile, BytesUnlikeTheManifestAreRefused) {
   // The manifest pins the runtime's tree; the bundle holds another one.
   test::SiteComponent pinned = test::runtime();
