@@ -2,6 +2,7 @@
 #include "host/offline/bundle_list.hpp"
 
 #include "tests/offline/site.hpp"
+#include "tools/offline/bundle_writer.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -342,6 +343,19 @@ TEST_F(Hostile, AManifestUnlikeTheIndexIsRefused) {
   EXPECT_EQ(refused.error().code, "EH-M40");
   EXPECT_EQ(refused.error().value("build"), "sample-1");
   expect_nothing();
+}
+
+// In a folder of several users, somebody may have prepared the name that an export writes first.
+TEST_F(Hostile, AnUnfinishedFileWithAnotherNameIsNotUsed) {
+  test::write_text(folder / "precious", "mine");
+  fs::create_hard_link(folder / "precious", folder / "lab.bundle.unfinished");
+  const auto writer = BundleWriter::create(folder / "lab.bundle", 0);
+  ASSERT_FALSE(writer);
+  EXPECT_EQ(writer.error().code, "EH-P40");
+  EXPECT_THAT(std::string(writer.error().value("problem")), HasSubstr("is in the way"));
+  EXPECT_EQ(test::read_text(folder / "precious"), "mine");
+  fs::remove(folder / "lab.bundle.unfinished");
+  EXPECT_TRUE(BundleWriter::create(folder / "lab.bundle", 0));
 }
 
 }  // namespace
