@@ -317,6 +317,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     } else if (!killed) {
       killed = true;
       ::kill(-child, request.ends_descendants ? SIGTERM : SIGKILL);
+      if (request.ends_descendants) ::kill(-child, SIGCONT);  // a stopped one would end nothing
       give_up_at = now + kill_grace;
     } else {
       outcome.survived_kill = true;
