@@ -22,7 +22,8 @@ using Archive = std::unique_ptr<archive, int (*)(archive*)>;
 constexpr std::size_t buffer_size = 1u << 20;
 // Entries that are not selected count too.
 constexpr std::uint64_t most_entries = 1'000'000, most_name_bytes = 64u << 20;
-constexpr std::size_t longest_name = 4096;  // no system opens a longer one
+constexpr std::uint64_t most_pattern_steps = std::uint64_t{1} << 33;  // about 15 s
+constexpr std::size_t longest_name = 4096;                            // no system opens a longer one
 
 // The state of libarchive's callbacks.
 struct ArchiveInput {
@@ -31,7 +32,7 @@ struct ArchiveInput {
   std::vector<char> buffer = std::vector<char>(buffer_size);
   const std::optional<CancelToken>* cancel = nullptr;
   const std::function<void(std::uint64_t)>* on_read = nullptr;
-  std::uint64_t entries = 0, name_bytes = 0;  // of all entries read
+  std::uint64_t entries = 0, name_bytes = 0, pattern_steps = 0;  // of all entries read
   bool stopped = false;
 
   std::int64_t read() { return read_into(buffer.data(), buffer.size()); }
@@ -137,6 +138,11 @@ Result<void> count_entry(const manifest::Artifact& artifact, const std::string& 
   };
   if (name.size() > longest_name) return too_long("too long", longest_name);
   reader.name_bytes += name.size();
+  // Matching takes a step for each character of the name and each of the patterns at most.
+  for (const std::string& pattern : artifact.select) reader.pattern_steps += name.size() * pattern.size();
+  if (reader.pattern_steps > most_pattern_steps)
+    return too_long("the names of all entries times the patterns of \"select\" are too long",
+                    most_pattern_steps);
   if (reader.name_bytes > most_name_bytes)
     return too_long("the names of all entries together are too long", most_name_bytes);
   return {};

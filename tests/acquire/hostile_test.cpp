@@ -214,6 +214,19 @@ TEST_F(HostileTest, ReadsManyEntries) {
   EXPECT_EQ(installed_text("lib/a"), "wanted");
 }
 
+TEST_F(HostileTest, PatternsAndNamesTogetherAreBounded) {
+  const std::string part(200, 'a'), deep = part + "/" + part + "/" + part + "/" + part + "/";
+  std::vector<ArchiveEntry> entries{{"b0", "wanted"}};
+  for (int i = 0; i < 3000; ++i) entries.push_back({deep + std::to_string(i), ""});
+  for (const char* kind : {"tar", "zip"}) {
+    offer(make_archive(kind, entries), kind);
+    artifact().select = {"b*0", "z" + std::string(4000, '*')};
+    EXPECT_EQ(problem().substr(0, 24), "EH-F19: the names of all") << kind;
+    artifact().select = {"b*0"};
+    EXPECT_EQ(problem(), "ok") << kind;
+  }
+}
+
 TEST_F(HostileTest, IgnoresUnselectedEntriesOfAnyKind) {
   offer(make_archive("tar", {{"docs/CON", "x"}, {"docs/a:b", "x"}, {"lib/a", "wanted"}}), "tar");
   artifact().select = {"lib/*"};
