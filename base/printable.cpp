@@ -100,6 +100,10 @@ Utf8Character first_character(std::string_view text) {
   return {bytes, point};
 }
 
+bool is_unprintable(std::uint32_t point) {
+  return is_control(point) || separates_lines(point) || is_hidden(point);
+}
+
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t bytes = first_character(text).bytes;

@@ -22,6 +22,13 @@ Diagnosis refused(std::string_view entry, std::string_view problem) {
   return std::move(diagnose("EH-F19").with("entry", entry).with("problem", problem));
 }
 
+Result<void> accept_target(std::string_view path, std::string_view target) {
+  std::string_view problem = link_problem(path, target);
+  if (problem.empty()) problem = name_problem(target);
+  if (problem.empty()) return {};
+  return fail(std::move(refused(path, problem).with("target", target)));
+}
+
 }  // namespace
 
 // Writing to the disk begins early, so that the final syncs have little left.
@@ -48,21 +55,12 @@ Diagnosis TreeWriter::disk_failure(int error_number, std::string_view path) cons
   return write_failure(error_number, folder_ / path_of(path), folder_);
 }
 
-// Two names that differ in case only are one file on Windows and macOS, and suspicious elsewhere.
-Result<void> TreeWriter::spell(const std::string& path, std::string_view entry_path) {
-  const auto [known, fresh] = spelling_.emplace(to_lower(path), path);
-  if (!fresh && known->second != path)
-    return fail(std::move(refused(entry_path, "differs in case only").with("other", known->second)));
-  return {};
-}
-
 Result<void> TreeWriter::make_parents(std::string_view path) {
   for (std::size_t slash = path.find('/'); slash != std::string_view::npos;
        slash = path.find('/', slash + 1)) {
     const std::string parent(path.substr(0, slash));
     if (folders_.contains(parent)) continue;
     if (entries_.contains(parent)) return fail(refused(path, "lies below a file or link"));
-    TRY(spell(parent, path));
     if (calls::mkdir((folder_ / path_of(parent)).c_str(), 0755) != 0)
       return fail(disk_failure(errno, parent));
     folders_.insert(parent);
@@ -72,13 +70,16 @@ Result<void> TreeWriter::make_parents(std::string_view path) {
 
 Result<void> TreeWriter::claim(std::string_view path) {
   if (const auto problem = path_problem(path); !problem.empty()) return fail(refused(path, problem));
+  if (const auto problem = name_problem(path); !problem.empty()) return fail(refused(path, problem));
   if (entries_.size() >= limits_.entries)
     return fail(std::move(refused(path, "too many entries").with("limit", std::to_string(limits_.entries))));
   const std::string text(path);
   if (entries_.contains(text)) return fail(refused(path, "occurs twice"));
   if (folders_.contains(text)) return fail(refused(path, "is a folder, too"));
-  TRY(make_parents(path));
-  return spell(text, path);
+  // Two names that differ in case only are one file on Windows and macOS, and suspicious elsewhere.
+  if (const std::string other = spellings_.clash(path); !other.empty())
+    return fail(std::move(refused(path, "differs in case only").with("other", other)));
+  return make_parents(path);
 }
 
 Result<void> TreeWriter::count_bytes(std::string_view path, std::uint64_t size) {
@@ -141,8 +142,7 @@ Result<void> TreeWriter::adopt_file(std::string_view path, bool executable, cons
 // Only notes links: none exists on disk while files are written, so nothing can be written through one.
 Result<void> TreeWriter::add_link(std::string_view path, std::string_view target) {
   TRY(claim(path));
-  if (const auto problem = link_problem(path, target); !problem.empty())
-    return fail(std::move(refused(path, problem).with("target", target)));
+  TRY(accept_target(path, target));
   entries_.emplace(path,
                    TreeEntry{TreeEntry::Kind::link, target.size(), std::string(path), std::string(target)});
   return {};
@@ -159,8 +159,7 @@ Result<void> TreeWriter::make_link_of(std::string_view path) {
   if (entry == nullptr) return {};
   const fs::path file = folder_ / path_of(path);
   TRY_ASSIGN(const std::string target, read_file(file, 4096, "EH-F19"));
-  if (const auto problem = link_problem(path, target); !problem.empty())
-    return fail(std::move(refused(path, problem).with("target", target)));
+  TRY(accept_target(path, target));
   if (calls::unlink(file.c_str()) != 0) return fail(disk_failure(errno, path));
   *entry = {TreeEntry::Kind::link, target.size(), std::string(path), target};
   return {};

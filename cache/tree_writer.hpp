@@ -7,11 +7,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "base/files.hpp"
 #include "base/sha256.hpp"
+#include "cache/portable_names.hpp"
 #include "cache/tree_list.hpp"
 
 namespace enginehost::cache {
@@ -21,9 +21,11 @@ struct TreeLimits {
   std::uint64_t entries = 200'000;
 };
 
-// Writes the files of an untrusted archive and refuses what a safe tree does not contain: absolute paths,
-// "..", links that lead out, the same path twice, paths that differ in case only, files below a link, more
-// bytes than the limits. Files get modes 0444 and 0555. Never changes the process's current folder or umask.
+// Writes the files of an untrusted archive or bundle and refuses what a safe tree does not contain: absolute
+// paths,
+// "..", links that lead out, names that other systems read otherwise (name_problem(), of links' targets,
+// too), the same path twice, paths that differ in case only, files below a link, more bytes than the limits.
+// Files get modes 0444 and 0555. Never changes the process's current folder or umask.
 //
 // Errors: EH-F19 with "entry" and "problem" for a refused entry; EH-F15/F16/F17 for the disk, with "file" and
 // "folder". Thread safety: one thread at a time.
@@ -71,7 +73,6 @@ class TreeWriter {
   };
 
   Diagnosis disk_failure(int error_number, std::string_view path) const;
-  Result<void> spell(const std::string& path, std::string_view entry_path);
   Result<void> make_parents(std::string_view path);
   Result<void> claim(std::string_view path);
   Result<void> count_bytes(std::string_view path, std::uint64_t size);
@@ -83,9 +84,8 @@ class TreeWriter {
   TreeLimits limits_;
   std::uint64_t file_limit_;
   std::map<std::string, TreeEntry> entries_;  // by path
-  std::unordered_map<std::string, std::string>
-      spelling_;                             // lower-case path of file, link or folder -> as written
-  std::unordered_set<std::string> folders_;  // relative paths
+  Spellings spellings_;                       // of files, links and folders
+  std::unordered_set<std::string> folders_;   // relative paths
   std::uint64_t bytes_ = 0;
   std::unique_ptr<OpenFile> open_;
 };

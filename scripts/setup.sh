@@ -185,22 +185,33 @@ MODEL
   note_answer reference
 }
 
+# The packages whose models are run: the digests that the package index gives for their wheels for every system. A model is
+# code for an engine, so no other bytes are used.
+declare -A package_digest=(
+  [magika==1.0.3]=938d8e033953f2ddeb8c35dc423aa289ca116bfa7a71a778f6e77460f9025803
+  [silero-vad==5.1.2]=93b41953d7774b165407fda6b533c119c5803864e367d5034dc626c82cfdf661)
+
 package_file() { echo "$example/${1/==/-}.whl"; }
+
+has_package() { sha256sum --check --status <<<"${package_digest[$1]}  $(package_file "$1")" 2>/dev/null; }
 
 # fetch_package NAME==VERSION: downloads the package into build/example if it is not there.
 fetch_package() {
-  [ ! -f "$(package_file "$1")" ] || return 0
+  has_package "$1" && return 0
   rm -rf "$example/download"
+  mkdir -p "$example/download"
   changed=true
-  python3 -m pip --disable-pip-version-check --timeout 30 -q download --no-deps --only-binary :all: \
-    --dest "$example/download" "$1" || { complain "the package $1 could not be downloaded; its model is not run"; exit 1; }
+  printf '%s --hash=sha256:%s\n' "$1" "${package_digest[$1]}" >"$example/download/wanted.txt"
+  python3 -m pip --disable-pip-version-check --timeout 30 -q download --no-deps --only-binary :all: --platform any \
+    --require-hashes --dest "$example/download" --requirement "$example/download/wanted.txt" ||
+    { complain "the package $1 could not be downloaded; its model is not run"; exit 1; }
   mv "$example/download/"*.whl "$(package_file "$1")"
 }
 
 # can_go_on ENGINE PACKAGE: true if there is a network, or engine and model are here already.
 can_go_on() {
   [ -n "$no_index" ] || return 0
-  if [ -f "$(package_file "$2")" ] && "$bin/engine-info" "$1" --offline >>"$log" 2>&1; then return 0; fi
+  if has_package "$2" && "$bin/engine-info" "$1" --offline >>"$log" 2>&1; then return 0; fi
   say "skipped: $no_index"
   unreachable+=("$1")
   return 1

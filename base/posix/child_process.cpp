@@ -212,6 +212,13 @@ bool has_ended(pid_t child) {
   return info.si_pid == child;
 }
 
+// Returns whether a child that has ended was ended by a signal. It stays a zombie.
+bool was_killed(pid_t child) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == child && info.si_code != CLD_EXITED;
+}
+
 void reap(pid_t child, ChildOutcome& outcome) {
   int status = 0;
   outcome.status_lost = ::waitpid(child, &status, 0) != child;
@@ -317,6 +324,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     } else if (!killed) {
       killed = true;
       ::kill(-child, request.ends_descendants ? SIGTERM : SIGKILL);
+      if (request.ends_descendants) ::kill(-child, SIGCONT);  // a stopped one would end nothing
       give_up_at = now + kill_grace;
     } else {
       outcome.survived_kill = true;
@@ -325,7 +333,8 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     }
   }
   if (ended) {
-    ::kill(-child, SIGKILL);  // its remaining children
+    // Its remaining children. One that was killed may have left a process that ends the others.
+    ::kill(-child, request.ends_descendants && was_killed(child) ? SIGTERM : SIGKILL);
     reap(child, outcome);
   }
   outcome.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);

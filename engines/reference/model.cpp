@@ -21,6 +21,10 @@ constexpr engine_dtype float32 = {ENGINE_FLOAT, 32, 1};
 constexpr size_t largest_file = size_t{1} << 30;
 constexpr size_t one_read = size_t{4} << 20;  // bytes between two checks of is_cancelled()
 
+engine_status zero_byte(engine_call* call) {
+  return refuse(call, ENGINE_CORRUPT, "reference", Text{} << "The model is not text: it holds a zero byte.");
+}
+
 // Reads the file's bytes and appends a NUL. The caller frees `out`, also after a refusal.
 engine_status read_file(const char* path, char*& out, size_t& length, engine_call* call) {
   auto unreadable = [&](const char* what) {
@@ -52,6 +56,8 @@ engine_status read_file(const char* path, char*& out, size_t& length, engine_cal
     }
     size_t left = room - length - 1;
     size_t got = std::fread(out + length, 1, left < one_read ? left : one_read, file);
+    // A device, a sparse file or another engine's model is not read to its end.
+    if (std::memchr(out + length, '\0', got) != nullptr) status = zero_byte(call);
     length += got;
     if (got == 0) {
       if (std::ferror(file) != 0) status = unreadable("cannot be read");
@@ -114,6 +120,9 @@ class Run {
         slot.output = static_cast<int64_t>(i);
       }
     }
+    for (uint32_t i = 0; i < model_.named_sizes; i++) {
+      if (!sizes_.append(-1)) return no_memory();
+    }
     if (engine_status status = bind(what)) return status;
     for (size_t i = 0; i < model_.steps.size(); i++) {
       if (call_->is_cancelled(call_) != 0) {
@@ -132,11 +141,6 @@ class Run {
     bool known;
     int64_t output;  // the first output that is this value, else -1
   };
-  // A named size and its value in this run.
-  struct Size {
-    const char* name;
-    int64_t value;
-  };
   struct SlotDestination : Destination {
     Run* run;
     uint32_t value;
@@ -152,18 +156,14 @@ class Run {
   }
 
   // True if the shape is as declared; the first use of a name fixes its value in this run.
-  bool fits(const Shape& declared, const engine_tensor& tensor, bool& enough_memory) {
+  bool fits(const Shape& declared, const engine_tensor& tensor) {
     if (tensor.ndim != declared.rank) return false;
     for (int32_t i = 0; i < declared.rank; i++) {
       int64_t wanted = declared.sizes[i];
       if (wanted < 0) {
-        size_t at = 0;
-        while (at < sizes_.size() && std::strcmp(sizes_[at].name, declared.names[i]) != 0) at++;
-        if (at == sizes_.size() && !sizes_.append({declared.names[i], tensor.shape[i]})) {
-          enough_memory = false;
-          return false;
-        }
-        wanted = sizes_[at].value;
+        int64_t& size = sizes_[declared.named[i]];
+        if (size < 0) size = tensor.shape[i];
+        wanted = size;
       }
       if (tensor.shape[i] != wanted) return false;
     }
@@ -181,16 +181,12 @@ class Run {
   engine_status bind(const engine_run& what) {
     for (size_t i = 0; i < what.input_count; i++) {
       uint32_t port = what.inputs[i].input;
-      size_t value = 0, number = 0;
-      while (value < model_.values.size() &&
-             (model_.values[value].origin != Origin::input || number++ != port)) {
-        value++;
-      }
-      if (value == model_.values.size()) {
+      if (port >= model_.input_values.size()) {
         return refuse(call_, ENGINE_INVALID, "reference",
                       Text{} << "The model has " << static_cast<int64_t>(model_.inputs.size())
                              << " inputs, and number " << int64_t{port} << " was given.");
       }
+      const uint32_t value = model_.input_values[port];
       const char* name = model_.values[value].name;
       if (slots_[value].known)
         return wrong_input(name, Text{} << "Input \"" << name << "\" was given twice.");
@@ -206,9 +202,7 @@ class Run {
         return wrong_input(name, Text{} << "Input \"" << name << "\" " << why.c_str() << ".");
       }
       const Shape& declared = model_.input_shapes[model_.values[value].number];
-      bool enough_memory = true;
-      if (!is_float32(tensor.dtype) || !fits(declared, tensor, enough_memory)) {
-        if (!enough_memory) return no_memory();
+      if (!is_float32(tensor.dtype) || !fits(declared, tensor)) {
         Text text;
         text << "Input \"" << name << "\" wants float32";
         describe_shape(text, declared) << ", and ";
@@ -218,11 +212,11 @@ class Run {
       slots_[value].tensor = tensor;
       slots_[value].known = true;
     }
-    for (size_t i = 0; i < model_.values.size(); i++) {
-      if (model_.values[i].origin == Origin::input && !slots_[i].known) {
-        return wrong_input(model_.values[i].name,
-                           Text{} << "Input \"" << model_.values[i].name << "\" is missing.");
-      }
+    for (size_t i = 0; i < model_.input_values.size(); i++) {
+      const uint32_t value = model_.input_values[i];
+      if (slots_[value].known) continue;
+      const char* name = model_.values[value].name;
+      return wrong_input(name, Text{} << "Input \"" << name << "\" is missing.");
     }
     return ENGINE_OK;
   }
@@ -273,9 +267,7 @@ class Run {
   engine_status hand_over() {
     for (size_t i = 0; i < model_.output_values.size(); i++) {
       Slot& slot = slots_[model_.output_values[i]];
-      bool enough_memory = true;
-      if (!fits(model_.output_shapes[i], slot.tensor, enough_memory)) {
-        if (!enough_memory) return no_memory();
+      if (!fits(model_.output_shapes[i], slot.tensor)) {
         const char* name = model_.values[model_.output_values[i]].name;
         Text text;
         describe_shape(text << "The model declares its output \"" << name << "\" as ",
@@ -319,7 +311,7 @@ class Run {
   engine_results* results_;
   engine_call* call_;
   Array<Slot> slots_;
-  Array<Size> sizes_;
+  Array<int64_t> sizes_;  // the named ones; -1 until one is used
 };
 
 const engine_model_info* model_info(engine_model* model) noexcept { return &model->info; }
@@ -367,8 +359,7 @@ engine_status load_model(engine_instance* engine, const engine_model_desc* desc,
     ::new (static_cast<void*>(model)) engine_model();
     model->engine = engine;
     if (status == ENGINE_OK && std::memchr(text, '\0', length) != nullptr) {
-      status =
-          refuse(call, ENGINE_CORRUPT, "reference", Text{} << "The model is not text: it holds a zero byte.");
+      status = zero_byte(call);
     }
     if (status == ENGINE_OK) status = read_model(text, length, *model, call);
     if (status == ENGINE_OK && !describe(*model)) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "engines/reference/array.hpp"
 #include "engines/reference/instance.hpp"
+#include "engines/reference/name_index.hpp"
 #include "engines/reference/operation.hpp"
 
 namespace enginehost::engines::reference {
@@ -12,6 +13,7 @@ constexpr size_t most_inputs = 3;
 struct Shape {
   int64_t sizes[longest_shape];  // -1 if `names` has the name of a size that is decided at run time
   const char* names[longest_shape];
+  uint32_t named[longest_shape];  // the number of that name among all such sizes of the model
   int32_t rank;
 };
 
@@ -47,10 +49,12 @@ struct engine_model {
   const engine_instance* engine = nullptr;
   char* words = nullptr;
   enginehost::engines::reference::Array<enginehost::engines::reference::Value> values;
+  enginehost::engines::reference::NameIndex value_names, size_names;
+  uint32_t named_sizes = 0;  // names in size_names
   enginehost::engines::reference::Array<enginehost::engines::reference::Step> steps;
   enginehost::engines::reference::Array<engine_entry> attributes, metadata;
   enginehost::engines::reference::Array<Shape> input_shapes, output_shapes;
-  enginehost::engines::reference::Array<uint32_t> output_values;
+  enginehost::engines::reference::Array<uint32_t> input_values, output_values;  // by port
   enginehost::engines::reference::Array<engine_port> inputs,
       outputs;  // point into the shapes, so filled last
   engine_function function = {};

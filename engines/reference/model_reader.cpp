@@ -87,8 +87,7 @@ class ModelReader {
     return refuse(call_, ENGINE_NO_MEMORY, "reference", Text{} << "There is no memory to read the model.");
   }
 
-  // Checks for cancellation at every statement, because names are searched one by one, and within long
-  // constants.
+  // Checks for cancellation at every statement and within long constants.
   bool is_wanted() {
     if (!is_far()) return call_->is_cancelled(call_) == 0;
     const char* before = reported_;
@@ -139,12 +138,16 @@ class ModelReader {
     return copy;
   }
 
-  int64_t find(const char* name, size_t length) const {
-    for (size_t i = 0; i < model_.values.size(); i++) {
-      const char* known = model_.values[i].name;
-      if (std::strncmp(known, name, length) == 0 && known[length] == '\0') return static_cast<int64_t>(i);
-    }
-    return -1;
+  int64_t find(const char* name, size_t length) const { return model_.value_names.find(name, length); }
+  // Returns false when memory is exhausted.
+  bool add(const Value& value) {
+    return model_.value_names.add(value.name, static_cast<uint32_t>(model_.values.size())) &&
+           model_.values.append(value);
+  }
+  bool number_of_size(const char* name, uint32_t& number) {
+    const int64_t known = model_.size_names.find(name, std::strlen(name));
+    number = known < 0 ? model_.named_sizes : static_cast<uint32_t>(known);
+    return known >= 0 || model_.size_names.add(name, model_.named_sizes++);
   }
 
   engine_status shape(Shape& out) {
@@ -162,7 +165,9 @@ class ModelReader {
         return bad("a size is neither a number nor a name", kept);
       }
       out.sizes[out.rank] = number;
-      out.names[out.rank++] = number < 0 ? kept : "";
+      out.names[out.rank] = number < 0 ? kept : "";
+      if (number < 0 && !number_of_size(kept, out.named[out.rank])) return no_memory();
+      out.rank++;
     } while (take(','));
     return take(']') ? ENGINE_OK : bad("a shape ends with ]");
   }
@@ -226,7 +231,10 @@ engine_status ModelReader::input() {
   if (engine_status status = new_name(name)) return status;
   if (engine_status status = shape(sizes)) return status;
   Value value = {name, Origin::input, static_cast<uint32_t>(model_.input_shapes.size()), nullptr};
-  return model_.input_shapes.append(sizes) && model_.values.append(value) ? ENGINE_OK : no_memory();
+  return model_.input_values.append(static_cast<uint32_t>(model_.values.size())) &&
+                 model_.input_shapes.append(sizes) && add(value)
+             ? ENGINE_OK
+             : no_memory();
 }
 
 engine_status ModelReader::constant() {
@@ -245,7 +253,7 @@ engine_status ModelReader::constant() {
     return bad("the constant has fewer numbers than its shape wants", name);
   Value value = {name, Origin::constant, 0, make_host_tensor({ENGINE_FLOAT, 32, 1}, sizes.rank, sizes.sizes)};
   if (value.constant == nullptr) return no_memory();
-  if (!model_.values.append(value)) {
+  if (!add(value)) {
     value.constant->release(value.constant);
     return no_memory();
   }
@@ -316,7 +324,7 @@ engine_status ModelReader::step(const char* name) {
   if (!take(')')) return bad("the parentheses are not closed after", wanted);
   if (step.input_count < step.operation->minimum_inputs) return bad("there are too few inputs for", wanted);
   Value value = {name, Origin::result, static_cast<uint32_t>(model_.steps.size()), nullptr};
-  return model_.steps.append(step) && model_.values.append(value) ? ENGINE_OK : no_memory();
+  return model_.steps.append(step) && add(value) ? ENGINE_OK : no_memory();
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "base/names_in_utf8.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
-#include "host/acquire/portable_names.hpp"
+#include "host/acquire/entry_names.hpp"
 #include "host/acquire/zip_directory.hpp"
 #include "host/acquire/zip_stream.hpp"
 
@@ -22,7 +22,8 @@ using Archive = std::unique_ptr<archive, int (*)(archive*)>;
 constexpr std::size_t buffer_size = 1u << 20;
 // Entries that are not selected count too.
 constexpr std::uint64_t most_entries = 1'000'000, most_name_bytes = 64u << 20;
-constexpr std::size_t longest_name = 4096;  // no system opens a longer one
+constexpr std::uint64_t most_pattern_steps = std::uint64_t{1} << 33;  // about 15 s
+constexpr std::size_t longest_name = 4096;                            // no system opens a longer one
 
 // The state of libarchive's callbacks.
 struct ArchiveInput {
@@ -31,8 +32,7 @@ struct ArchiveInput {
   std::vector<char> buffer = std::vector<char>(buffer_size);
   const std::optional<CancelToken>* cancel = nullptr;
   const std::function<void(std::uint64_t)>* on_read = nullptr;
-  Spellings spellings;
-  std::uint64_t entries = 0, name_bytes = 0;  // of all entries read
+  std::uint64_t entries = 0, name_bytes = 0, pattern_steps = 0;  // of all entries read
   bool stopped = false;
 
   std::int64_t read() { return read_into(buffer.data(), buffer.size()); }
@@ -138,20 +138,13 @@ Result<void> count_entry(const manifest::Artifact& artifact, const std::string& 
   };
   if (name.size() > longest_name) return too_long("too long", longest_name);
   reader.name_bytes += name.size();
+  // Matching takes a step for each character of the name and each of the patterns at most.
+  for (const std::string& pattern : artifact.select) reader.pattern_steps += name.size() * pattern.size();
+  if (reader.pattern_steps > most_pattern_steps)
+    return too_long("the names of all entries times the patterns of \"select\" are too long",
+                    most_pattern_steps);
   if (reader.name_bytes > most_name_bytes)
     return too_long("the names of all entries together are too long", most_name_bytes);
-  return {};
-}
-
-// Checks an entry that is written: its name is short enough, portable, and differs from others in more than
-// case.
-Result<void> accept_name(const std::string& name, const std::string& path, ArchiveInput& reader) {
-  std::string_view problem = cache::path_problem(path);
-  if (problem.empty()) problem = name_problem(path);
-  if (!problem.empty()) return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
-  if (const std::string other = reader.spellings.clash(path); !other.empty())
-    return fail(
-        diagnose("EH-F19").with("entry", name).with("problem", "differs in case only").with("other", other));
   return {};
 }
 
@@ -169,7 +162,6 @@ Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archi
     const auto refuse = [&](std::string_view problem) {
       return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
     };
-    TRY(accept_name(name, path, reader));
     if (::archive_entry_hardlink(entry) != nullptr) return refuse("hard link");
     if (type == AE_IFLNK) {
       TRY(writer.add_link(path, link_target_of(entry)));
@@ -211,7 +203,6 @@ Result<Unpacked> read_streamed_zip(const manifest::Artifact& artifact, ArchiveIn
     TRY_ASSIGN(std::string path, path_in_tree(artifact, name));
     if (name.ends_with('/')) path.clear();
     if (!path.empty()) {
-      TRY(accept_name(name, path, reader));
       TRY(writer.begin_file(path, false));
     }
     unpacked.entries.push_back({name, std::move(path)});

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/named_file.hpp"
 #include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -197,7 +198,7 @@ Result<Json> write_request(const CacheRun& run, const RequestFlags& flags) {
     return fail(wrong_usage("engine-cache", "nothing is installed, so an ENGINE has to be named"));
   TRY(context.check_records());  // the request lists what is quarantined here
   const offline::SiteRequest request = offline::request_of_this_machine(context, std::move(constraints));
-  TRY_ASSIGN(const std::filesystem::path file, offline::place_for_file(given_path(flags.file)));
+  TRY_ASSIGN(const std::filesystem::path file, place_for_file(given_path(flags.file), "engine-cache"));
   TRY(explain::mark_as_argument(write_file(file, request.text())));
   std::vector<std::string> wanted;
   for (const offline::EngineConstraint& constraint : request.constraints)

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/files.hpp"
+#include "base/named_file.hpp"
 #include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -192,7 +193,10 @@ Result<int> run_command(int argc, char** argv) {
   TRY_ASSIGN(request.request, request_of("engine-run", flags.asked));
   // Wrong inputs are reported before anything is fetched or loaded.
   TRY_ASSIGN(const std::vector<NamedArray> inputs, read_inputs(flags.inputs));
-  if (!flags.output.empty()) TRY(explain::mark_as_argument(make_folders(path_of(flags.output))));
+  if (!flags.output.empty()) {
+    TRY(refuse_foreign_links(path_of(flags.output), "engine-run"));
+    TRY(explain::mark_as_argument(make_folders(path_of(flags.output))));
+  }
   request.bypass_cache = flags.common.values.refresh;  // the new answers of repositories decide
   open::DecisionCache decisions = open::decisions_for(values_of(flags.common), request);
   TRY_ASSIGN(settings::Settings settings, settings_of(flags.common));

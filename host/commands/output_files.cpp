@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <cstdint>
+#include <map>
 #include <set>
 
 #include "base/files.hpp"
@@ -33,12 +34,14 @@ std::vector<std::string> file_names_of(const std::vector<std::string>& outputs) 
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (const std::string name = plain(outputs[i]); name == outputs[i] && taken.insert(to_lower(name)).second)
       names[i] = name;
+  // The next number for each name, so that a model of many outputs with one name does not take hours.
+  std::map<std::string, int> next;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!names[i].empty()) continue;
     const std::string wanted = plain(outputs[i]);
     names[i] = wanted;
-    for (int number = 2; !taken.insert(to_lower(names[i])).second; ++number)
-      names[i] = wanted + "_" + std::to_string(number);
+    int& number = next.try_emplace(to_lower(wanted), 2).first->second;
+    while (!taken.insert(to_lower(names[i])).second) names[i] = wanted + "_" + std::to_string(number++);
   }
   return names;
 }

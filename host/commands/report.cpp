@@ -191,10 +191,11 @@ std::string not_opened(const open::Outcome& outcome, const manifest::Build& buil
 // machine with a network. `recorded`: the file of the machine that was decided for.
 std::string missing_report(const resolve::Plan& plan, const std::string& recorded) {
   std::string text;
+  std::size_t listed = 0;
   for (const resolve::Candidate& candidate : plan.candidates) {
     if (candidate.verdict != resolve::Verdict::unavailable) continue;
     const auto diagnosis = candidate.diagnosis();
-    if (!diagnosis || diagnosis->code != "EH-S13") continue;
+    if (!diagnosis || diagnosis->code != "EH-S13" || listed++ >= resolve::most_listed) continue;
     if (text.empty()) text = "not installed, and offline\n";
     const std::string machine = recorded.empty() ? "" : " --platform " + shell_word(recorded);
     text += "  " + candidate.build->id + "  " +

@@ -65,6 +65,7 @@ void Fields::text(std::string_view name, Need need, Shape shape, std::string& ta
 void Fields::texts(std::string_view name, Need need, Shape shape, std::vector<std::string>& target) {
   const Json* value = array(name, need);
   if (value == nullptr) return;
+  if (!few(name, value->as_array().size())) return;
   target.reserve(value->as_array().size());
   for (const Json& element : value->as_array()) {
     if (element.is_string() && shape(element.as_string())) {
@@ -76,6 +77,24 @@ void Fields::texts(std::string_view name, Need need, Shape shape, std::vector<st
       return reading_.refuse(place, std::string("expected a string, found ") + element.type_name());
     return reading_.refuse(place, in_quotes(element.as_string()) + " is not " + std::string(describe(shape)));
   }
+}
+
+bool Fields::few(std::string_view name, std::size_t count, std::size_t most) {
+  if (count <= most) return true;
+  reading_.refuse(place_of(name), "it has " + std::to_string(count) + " entries, and at most " +
+                                      std::to_string(most) + " are read");
+  return false;
+}
+
+void Fields::patterns(std::string_view name, std::vector<std::string>& target) {
+  constexpr std::size_t most_characters = 4096;
+  texts(name, Need::optional, is_view_path, target);
+  std::size_t characters = 0;
+  for (const std::string& pattern : target) characters += pattern.size();
+  if (characters > most_characters)
+    reading_.refuse(place_of(name), "its patterns have " + std::to_string(characters) +
+                                        " characters together, and at most " +
+                                        std::to_string(most_characters) + " are read");
 }
 
 void Fields::number(std::string_view name, Need need, std::int64_t least, std::int64_t most,

@@ -24,6 +24,10 @@ struct Reading {
   void refuse(std::string_view member, std::string_view problem);
 };
 
+// Entries of a list of texts, and of the other lists and objects that each use of a build goes through. The
+// largest of the published manifests has 89.
+constexpr std::size_t most_texts = 1000;
+
 enum class Need { required, optional, nullable };  // nullable: optional, and null means unknown
 
 // The members of one object. Names that were requested count as known; warn_of_unknown() reports the others.
@@ -37,6 +41,11 @@ class Fields {
 
   void text(std::string_view name, Need need, Shape shape, std::string& target);
   void texts(std::string_view name, Need need, Shape shape, std::vector<std::string>& target);
+  // Texts that are matched with every file of an archive or a build: 4096 characters together at most, so
+  // that the time is bounded by the text of the names.
+  void patterns(std::string_view name, std::vector<std::string>& target);
+  // Refuses a member with more than `most` entries.
+  bool few(std::string_view name, std::size_t count, std::size_t most = most_texts);
   void number(std::string_view name, Need need, std::int64_t least, std::int64_t most, std::int64_t& target);
   void size(std::string_view name, Need need, std::optional<std::uint64_t>& target, std::int64_t least = 0);
   void flag(std::string_view name, bool& target);

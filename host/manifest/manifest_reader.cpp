@@ -128,7 +128,7 @@ Artifact read_artifact(Reading& reading, const Json& object, const std::string& 
   std::int64_t strip = 0;
   fields.number("strip", Need::optional, 0, 32, strip);
   artifact.strip = static_cast<int>(strip);
-  fields.texts("select", Need::optional, is_view_path, artifact.select);
+  fields.patterns("select", artifact.select);
   artifact.files = read_files(reading, fields, artifact.tree);
   artifact.ranges = read_ranges(reading, fields, artifact);
   artifact.sources = read_sources(reading, fields);
@@ -152,7 +152,7 @@ Component read_component(Reading& reading, const Json& object, const std::string
   if (!component.license.empty() && !manifest.licenses.contains(component.license))
     reading.refuse(fields.place_of("license"),
                    "there is no license \"" + component.license + "\" in this manifest");
-  fields.texts("optional", Need::optional, is_view_path, component.optional);
+  fields.patterns("optional", component.optional);
   if (const Json* adapter = fields.object("adapter", Need::optional)) {
     Fields members(reading, *adapter, fields.place_of("adapter"));
     members.texts("needs", Need::optional, is_file_name, component.needs);
@@ -212,6 +212,7 @@ RocmRequirement read_rocm(Reading& reading, const Json& object, std::string plac
 // their JSON text; their check gives "unknown".
 Requirements read_requirements(Reading& reading, const Json& object, std::string place) {
   Requirements requirements;
+  const std::string here = place;
   Fields fields(reading, object, std::move(place));
   fields.text("libc", Need::optional, is_word, requirements.libc);
   fields.text("glibc", Need::optional, is_version_bound, requirements.glibc);
@@ -233,14 +234,18 @@ Requirements read_requirements(Reading& reading, const Json& object, std::string
     requirements.cuda = read_cuda(reading, *cuda, fields.place_of("cuda"));
   if (const Json* rocm = fields.object("rocm", Need::optional))
     requirements.rocm = read_rocm(reading, *rocm, fields.place_of("rocm"));
-  for (const std::string& name : fields.warn_of_unknown())
-    requirements.unknown.emplace_back(name, object[name].dump());
+  const std::vector<std::string> unknown = fields.warn_of_unknown();
+  constexpr std::size_t most_unknown = 100;  // each is a check of its own in every report
+  if (unknown.size() > most_unknown)
+    reading.refuse(here, "it has " + std::to_string(unknown.size()) + " unknown requirements, and at most " +
+                             std::to_string(most_unknown) + " are read");
+  for (const std::string& name : unknown) requirements.unknown.emplace_back(name, object[name].dump());
   return requirements;
 }
 
 void read_options(Reading& reading, Fields& fields, Build& build) {
   const Json* options = fields.object("options", Need::optional);
-  if (options == nullptr) return;
+  if (options == nullptr || !fields.few("options", options->as_object().size())) return;
   for (const auto& [name, value] : options->as_object()) {
     if (value.is_string())
       build.options.emplace_back(name, value.as_string());

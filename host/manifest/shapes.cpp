@@ -69,6 +69,7 @@ bool is_time(std::string_view text) {
 }
 
 bool is_version_bound(std::string_view text) {
+  if (text.size() > 1024) return false;
   for (;;) {
     const std::size_t comma = text.find(',');
     std::string_view one = without_blanks(text.substr(0, comma));
@@ -146,7 +147,7 @@ std::string_view describe(Shape shape) {
   if (shape == is_word) return "lower-case letters, digits, \"_\", \".\", \"-\", 32 at most";
   if (shape == is_digest) return "64 lower-case hexadecimal digits";
   if (shape == is_time) return "a time like 2026-11-20T00:00:00Z";
-  if (shape == is_version_bound) return "a version bound like \">=2.17\"";
+  if (shape == is_version_bound) return "a version bound like \">=2.17\", of 1024 characters at most";
   if (shape == is_short_version) return "a version like \"11.8\"";
   if (shape == is_capability) return "a compute capability like \"8.6\"";
   if (shape == is_view_path) return "a relative path without \".\", \"..\", \"\\\" and \":\"";

@@ -13,7 +13,7 @@ bool is_lower_id(std::string_view text);       // an id without upper-case lette
 bool is_word(std::string_view text);           // lower-case letters, digits, "_.-"; 32 at most
 bool is_digest(std::string_view text);         // 64 lower-case hexadecimal digits
 bool is_time(std::string_view text);           // 2026-11-20T00:00:00Z
-bool is_version_bound(std::string_view text);  // ">=2.17", "2.17", ">=1.0, <2"
+bool is_version_bound(std::string_view text);  // ">=2.17", "2.17", ">=1.0, <2"; 1024 at most
 bool is_short_version(std::string_view text);  // "11.8"
 bool is_capability(std::string_view text);     // "8.6", "9.0a"
 bool is_view_path(std::string_view text);      // relative, "/" between, no "." or ".." element

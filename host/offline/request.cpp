@@ -70,34 +70,4 @@ SiteRequest request_of_this_machine(open::OpenContext& context, std::vector<Engi
   return request;
 }
 
-Result<fs::path> place_for_file(const fs::path& file) {
-  const auto refused = [&](const std::string& problem) {
-    return fail(diagnose("EH-P40")
-                    .with("program", "engine-cache")
-                    .with("problem", path_text(file) + " " + problem + ", and only a file can be written")
-                    .with("file", path_text(file)));
-  };
-  std::error_code error;
-  const fs::file_type there = fs::symlink_status(file, error).type();
-  if (there == fs::file_type::symlink) {
-    fs::path target = fs::canonical(file, error);
-    if (error) return refused("is a link to something that is not there");
-    if (!fs::is_regular_file(target, error)) return refused("is a link to something that is no file");
-    return target;
-  }
-  switch (there) {
-    case fs::file_type::directory:
-      return refused("is a folder");
-    case fs::file_type::block:
-    case fs::file_type::character:
-      return refused("is a device");
-    case fs::file_type::fifo:
-      return refused("is a pipe");
-    case fs::file_type::socket:
-      return refused("is a socket");
-    default:
-      return file;
-  }
-}
-
 }  // namespace enginehost::offline

@@ -34,8 +34,4 @@ struct SiteRequest {
 // Reads the platform, cache and history of this machine.
 SiteRequest request_of_this_machine(open::OpenContext& context, std::vector<EngineConstraint> constraints);
 
-// Returns the path to write for a file of this name: the regular file that a link leads to, or the name
-// itself. Error: EH-P40 when something else has the name, such as a device, which a rename would replace.
-Result<std::filesystem::path> place_for_file(const std::filesystem::path& file);
-
 }  // namespace enginehost::offline

@@ -3,6 +3,9 @@
 #include <enginehost/engine_plugin.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string_view>
 
 #include "base/paths.hpp"
 #include "host/acquire/description.hpp"
@@ -125,11 +128,13 @@ Json turned_down_document(const std::vector<TurnedDown>& builds) {
 
 Json shadowed_document(const manifest::Catalog& catalog, const std::string& engine) {
   Json list = Json::array();
+  std::set<std::string_view> asked_for;
+  if (!catalog.shadowed.empty())
+    for (const auto& build : catalog.builds)
+      if (build->engine == engine) asked_for.insert(build->id);
   for (const manifest::Shadowed& shadowed : catalog.shadowed) {
-    const bool asked_for = std::any_of(catalog.builds.begin(), catalog.builds.end(), [&](const auto& build) {
-      return build->id == shadowed.build && build->engine == engine;
-    });
-    if (asked_for)
+    if (list.as_array().size() == resolve::most_listed) break;
+    if (asked_for.contains(shadowed.build))
       list.push(Json::object()
                     .set("build", shadowed.build)
                     .set("repository", shadowed.repository)
@@ -141,7 +146,12 @@ Json shadowed_document(const manifest::Catalog& catalog, const std::string& engi
 Json document(OpenContext& context, Outcome& outcome) {
   weigh(context, outcome);
   Json candidates = Json::array();
+  std::size_t left_out = 0;
   for (const resolve::Candidate& candidate : outcome.plan.candidates) {
+    if (candidates.as_array().size() >= resolve::most_listed && &candidate != outcome.chosen) {
+      ++left_out;
+      continue;
+    }
     Json entry = resolve::to_json(candidate);
     const auto diagnosis = candidate.diagnosis();
     entry.set("diagnosis", diagnosis ? explain::to_json(*diagnosis) : Json());
@@ -149,8 +159,8 @@ Json document(OpenContext& context, Outcome& outcome) {
     entry.set("download", download_document(context, candidate));
     candidates.push(std::move(entry));
   }
-  return Json::object()
-      .set("format", 1)
+  Json whole = Json::object();
+  whole.set("format", 1)
       .set("tool", tool_document())
       .set("platform", platform::to_json(context.platform()))
       .set("request", resolve::to_json(outcome.plan.request))
@@ -160,6 +170,8 @@ Json document(OpenContext& context, Outcome& outcome) {
       .set("outcome", outcome_document(context, outcome))
       .set("warnings", warnings_document(context, outcome.warnings))
       .set("diagnosis", outcome.diagnosis ? explain::to_json(*outcome.diagnosis) : Json());
+  if (left_out != 0) whole.set("candidates_left_out", static_cast<std::uint64_t>(left_out));
+  return whole;
 }
 
 }  // namespace enginehost::open

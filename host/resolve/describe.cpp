@@ -9,7 +9,13 @@
 namespace enginehost::resolve {
 namespace {
 
-constexpr std::size_t most_choices = 3;
+constexpr std::size_t most_choices = 3, longest_cell = 300, most_checks = 100;
+
+std::string cut(std::string text) {
+  if (text.size() <= longest_cell) return text;
+  text.resize(longest_cell);
+  return text + "...";
+}
 
 std::string reason_of(const Candidate& candidate, const OneLine& one_line) {
   if (candidate.turned_down && candidate.verdict != Verdict::chosen) {
@@ -34,9 +40,10 @@ std::string reason_of(const Candidate& candidate, const OneLine& one_line) {
 
 // Texts of a manifest are untrusted. Each must stay in its own table cell.
 Candidate printable_candidate(Candidate candidate) {
+  if (candidate.checks.size() > most_checks) candidate.checks.resize(most_checks);
   for (Check& check : candidate.checks)
     for (std::string* text : {&check.requirement, &check.observed, &check.source})
-      *text = printable_line(*text);
+      *text = printable_line(cut(std::move(*text)));
   return candidate;
 }
 
@@ -113,7 +120,7 @@ std::string table_of(const std::vector<const Candidate*>& candidates, bool with_
     const Candidate candidate = printable_candidate(*of_plan);
     std::string line = padded(candidate.rank != 0 ? std::to_string(candidate.rank) : "-", 6) +
                        padded(candidate.build->id, build_width + 2) + padded(name_of(candidate.verdict), 13) +
-                       reason_of(candidate, one_line);
+                       cut(reason_of(candidate, one_line));
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
     if (note && candidate.rank != 0) text += "      " + printable_line(note(candidate)) + "\n";
@@ -126,8 +133,12 @@ std::string table_of(const std::vector<const Candidate*>& candidates, bool with_
 
 std::string describe_plan(const Plan& plan, const OneLine& one_line, const NoteOf& note) {
   std::vector<const Candidate*> all;
-  for (const Candidate& candidate : plan.candidates) all.push_back(&candidate);
-  return table_of(all, true, one_line, note);
+  for (const Candidate& candidate : plan.candidates)
+    if (all.size() < most_listed) all.push_back(&candidate);
+  std::string text = table_of(all, true, one_line, note);
+  if (const std::size_t more = plan.candidates.size() - all.size(); more != 0)
+    text += "and " + pluralize(more, "more build", "more builds") + ", which no report lists\n";
+  return text;
 }
 
 std::string describe_choice(const Plan& plan, const OneLine& one_line, const NoteOf& note) {

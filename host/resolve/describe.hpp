@@ -1,5 +1,6 @@
 // A plan as text for people and as JSON for scripts, with the same facts.
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -15,7 +16,12 @@ using OneLine = std::function<std::string(const Diagnosis&)>;
 // Returns a further line for a candidate that may be tried; may be null.
 using NoteOf = std::function<std::string(const Candidate&)>;
 
-// Returns a table of all candidates, each with its verdict, the reason and every check.
+// How many candidates a report lists. Repositories may offer hundreds of thousands; the published ones offer
+// 46 of an engine at most.
+constexpr std::size_t most_listed = 500;
+
+// Returns a table of the first candidates, each with its verdict, the reason and every check, and the number
+// of those that are left out. Long texts are cut.
 std::string describe_plan(const Plan& plan, const OneLine& one_line, const NoteOf& note = {});
 
 // Returns a table of the first candidates that may be tried, at most three. The others are only counted.

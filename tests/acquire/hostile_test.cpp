@@ -1,7 +1,6 @@
 // Archives made to do harm: refused, and nothing of them is written anywhere.
 #include <chrono>
 
-#include "host/acquire/portable_names.hpp"
 #include "tests/acquire/acquire_fixture.hpp"
 
 namespace enginehost::acquire {
@@ -74,6 +73,9 @@ TEST_F(HostileTest, RefusesNamesThatAnotherSystemReadsDifferently) {
       {"lib/a*b", "a character that Windows refuses"},
       {"lib\\..\\evil", "backslash"},
       {"lib/tab\tname", "control character"},
+      {"lib/a\xe2\x80\xae"
+       "b",
+       "an invisible character"},
   };
   for (const auto& [name, why] : names)
     EXPECT_EQ(refused(tar_member(name, "x", '0', 1) + tar_end, "tar"), "EH-F19: " + why) << name;
@@ -212,6 +214,19 @@ TEST_F(HostileTest, ReadsManyEntries) {
   EXPECT_EQ(installed_text("lib/a"), "wanted");
 }
 
+TEST_F(HostileTest, PatternsAndNamesTogetherAreBounded) {
+  const std::string part(200, 'a'), deep = part + "/" + part + "/" + part + "/" + part + "/";
+  std::vector<ArchiveEntry> entries{{"b0", "wanted"}};
+  for (int i = 0; i < 3000; ++i) entries.push_back({deep + std::to_string(i), ""});
+  for (const char* kind : {"tar", "zip"}) {
+    offer(make_archive(kind, entries), kind);
+    artifact().select = {"b*0", "z" + std::string(4000, '*')};
+    EXPECT_EQ(problem().substr(0, 24), "EH-F19: the names of all") << kind;
+    artifact().select = {"b*0"};
+    EXPECT_EQ(problem(), "ok") << kind;
+  }
+}
+
 TEST_F(HostileTest, IgnoresUnselectedEntriesOfAnyKind) {
   offer(make_archive("tar", {{"docs/CON", "x"}, {"docs/a:b", "x"}, {"lib/a", "wanted"}}), "tar");
   artifact().select = {"lib/*"};
@@ -227,27 +242,6 @@ TEST_F(HostileTest, RefusesEntriesThatShareTheirData) {
   ASSERT_LT(first, second);
   archive.replace(second + 42, 4, archive.substr(first + 42, 4));
   EXPECT_NE(refused(archive, "zip"), "ok");
-}
-
-TEST(Spellings, FindsOneFileUnderTwoNames) {
-  Spellings spellings;
-  EXPECT_EQ(spellings.clash("lib/a/x"), "");
-  EXPECT_EQ(spellings.clash("lib/a/x"), "");
-  EXPECT_EQ(spellings.clash("lib/b/X"), "");
-  EXPECT_EQ(spellings.clash("x/A/lib"), "") << "another folder";
-  EXPECT_EQ(spellings.clash("lib/A/y"), "lib/a");
-  EXPECT_EQ(spellings.clash("lib/b/x"), "lib/b/X");
-  EXPECT_EQ(spellings.clash("LIB"), "lib");
-}
-
-TEST(PortableNames, AreThoseEverySystemSpellsAlike) {
-  for (const char* name :
-       {"lib/libtorch.so.2", "a b/c", "console", "com10", "comet", "nulls.txt", "lib/\xc3\xa9t\xc3\xa9"})
-    EXPECT_EQ(name_problem(name), "") << name;
-  for (const char* name : {"\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xc3"})
-    EXPECT_EQ(name_problem(name), "its name is not UTF-8");
-  for (const char* name : {"aux", "LPT9.so", "x/conin$", "Con .txt", "COM\xc2\xb9.txt"})
-    EXPECT_EQ(name_problem(name), "a device of Windows") << name;
 }
 
 }  // namespace

@@ -117,6 +117,54 @@ TEST_F(Writer, RefusesPathsThatDifferInCaseOnly) {
   EXPECT_EQ(problem_of(add("lib/A")), "EH-F19: differs in case only");
 }
 
+TEST(Spellings, FindsOneFileUnderTwoNames) {
+  Spellings spellings;
+  EXPECT_EQ(spellings.clash("lib/a/x"), "");
+  EXPECT_EQ(spellings.clash("lib/a/x"), "");
+  EXPECT_EQ(spellings.clash("lib/b/X"), "");
+  EXPECT_EQ(spellings.clash("x/A/lib"), "") << "another folder";
+  EXPECT_EQ(spellings.clash("lib/A/y"), "lib/a");
+  EXPECT_EQ(spellings.clash("lib/b/x"), "lib/b/X");
+  EXPECT_EQ(spellings.clash("LIB"), "lib");
+}
+
+TEST(PortableNames, AreThoseEverySystemSpellsAlike) {
+  for (const char* name :
+       {"lib/libtorch.so.2", "a b/c", "console", "com10", "comet", "nulls.txt", "lib/\xc3\xa9t\xc3\xa9"})
+    EXPECT_EQ(name_problem(name), "") << name;
+  for (const char* name : {"\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xc3"})
+    EXPECT_EQ(name_problem(name), "its name is not UTF-8");
+  // A right-to-left override, a zero-width joiner, a next line of C1, a line separator, a byte order mark.
+  for (const char* name : {"a\xe2\x80\xae"
+                           "b",
+                           "lib/\xe2\x80\x8d", "\xc2\x85", "x/\xe2\x80\xa8y", "\xef\xbb\xbfz"})
+    EXPECT_EQ(name_problem(name), "an invisible character");
+  for (const char* name : {"aux", "LPT9.so", "x/conin$", "Con .txt", "COM\xc2\xb9.txt"})
+    EXPECT_EQ(name_problem(name), "a device of Windows") << name;
+}
+
+TEST_F(Writer, RefusesNamesThatAnotherSystemReadsOtherwise) {
+  for (const char* name : {"C:/evil", "CON.txt", "a:stream", "lib/LPT1",
+                           "a\xe2\x80\xae"
+                           "b",
+                           "lib/dot.", "lib/x ", "what?"}) {
+    EXPECT_EQ(problem_of(add(name)).substr(0, 8), "EH-F19: ") << name;
+    EXPECT_FALSE(writer.adopt_file(name, false, folder / "elsewhere", 1, std::string(64, '0'))) << name;
+    EXPECT_FALSE(writer.add_link(name, "a")) << name;
+  }
+  EXPECT_EQ(writer.entries(), 0u);
+}
+
+TEST_F(Writer, RefusesLinksToSuchNames) {
+  for (const char* target : {"C:/evil", "NUL", "b/AUX.so", "a:stream", "b\xe2\x80\xae"})
+    EXPECT_EQ(problem_of(writer.add_link("a", target)).substr(0, 8), "EH-F19: ") << target;
+}
+
+TEST_F(Writer, LettersBeyondAsciiDifferInMoreThanCase) {
+  ASSERT_TRUE(add("lib/\xc3\xa9t\xc3\xa9"));
+  EXPECT_EQ(problem_of(add("lib/\xc3\x89T\xc3\x89")), "EH-F19: differs in case only");
+}
+
 TEST_F(Writer, RefusesAFileBelowALink) {
   ASSERT_TRUE(add("real/x"));
   ASSERT_TRUE(writer.add_link("folder", "real"));

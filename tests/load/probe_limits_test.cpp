@@ -217,6 +217,37 @@ INSTANTIATE_TEST_SUITE_P(When, ProcessesWithoutEnd,
                                            LeftBehind{"Canceled", "for(;;)pause()", "EH-P10"}),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// A build has the rights to stop or end the processes that watch it.
+class ProcessesWithoutAWatcher : public ProbeLimits, public ::testing::WithParamInterface<LeftBehind> {};
+
+TEST_P(ProcessesWithoutAWatcher, AreEndedAllTheSame) {
+  ProbeRequest request = taking(bomb(pids()) + GetParam().then + ";", "LOAD");
+  request.deadline = std::chrono::seconds(3);
+  static_cast<void>(probe(request));
+  EXPECT_GT(started(), 50u);
+  // A watcher that outlives the others may be at work.
+  for (int waits = 0; waits < 300 && !still_running().empty(); ++waits)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_THAT(still_running(), ::testing::IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    When, ProcessesWithoutAWatcher,
+    ::testing::Values(
+        LeftBehind{"ItIsStopped", "kill(getppid(),SIGSTOP)", ""},
+        LeftBehind{"ItIsKilled", "kill(getppid(),SIGKILL)", ""},
+        LeftBehind{"TheGroupIsKilled", "kill(0,SIGKILL)", ""},
+        LeftBehind{"TheGroupIsStopped", "kill(0,SIGSTOP)", ""},
+        LeftBehind{"TheOuterOneIsStopped",
+                   "char b[64];int a=0,g=0;snprintf(b,64,\"/proc/%d/stat\",getppid());FILE*f=fopen(b,\"r\");"
+                   "fscanf(f,\"%d %*s %*c %d\",&a,&g);kill(g,SIGSTOP);for(;;)pause()",
+                   ""},
+        LeftBehind{"TheOuterOneIsKilled",
+                   "char b[64];int a=0,g=0;snprintf(b,64,\"/proc/%d/stat\",getppid());FILE*f=fopen(b,\"r\");"
+                   "fscanf(f,\"%d %*s %*c %d\",&a,&g);kill(g,SIGKILL);for(;;)pause()",
+                   ""}),
+    [](const auto& info) { return std::string(info.param.name); });
+
 TEST_F(ProbeLimits, ADaemonIsEndedWithTheProbe) {
   ProbeRequest request =
       taking("int file=open(\"" + pids().native() +

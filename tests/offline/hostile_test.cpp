@@ -2,6 +2,7 @@
 #include "host/offline/bundle_list.hpp"
 
 #include "tests/offline/site.hpp"
+#include "tools/offline/bundle_writer.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -261,6 +262,19 @@ TEST_F(Hostile, TreesThatClimbOutCollideOrLinkAreRefused) {
   EXPECT_THAT(with_tree(line(bytes, "libengine_sample.so"), {bytes}), HasSubstr("EH-F20"));
 }
 
+// A bundle is made on one system and may be imported on another.
+TEST_F(Hostile, NamesThatAnotherSystemReadsOtherwiseAreRefused) {
+  const std::string bytes = test::library("evil");
+  for (const char* name : {"C:/evil.so", "lib/CON.txt", "lib/a.so:stream",
+                           "lib/a\xe2\x80\xae"
+                           "b.so",
+                           "lib/a.so.", "lib/\xff.so", "lib/a?.so"})
+    EXPECT_THAT(with_tree(line(bytes, name), {bytes}), HasSubstr("EH-F19")) << name;
+  EXPECT_THAT(with_tree("L 9 C:/evil.x lib/x\n", {}), HasSubstr("a colon"));
+  const std::string first = line(bytes, "lib/\xc3\x89.so"), second = line(bytes, "lib/\xc3\xa9.so");
+  EXPECT_THAT(with_tree(std::min(first, second) + std::max(first, second), {bytes}), HasSubstr("case"));
+}
+
 TEST_F(Hostile, BytesUnlikeTheManifestAreRefused) {
   // The manifest pins the runtime's tree; the bundle holds another one.
   test::SiteComponent pinned = test::runtime();
@@ -344,6 +358,19 @@ TEST_F(Hostile, AManifestUnlikeTheIndexIsRefused) {
   EXPECT_EQ(refused.error().code, "EH-M40");
   EXPECT_EQ(refused.error().value("build"), "sample-1");
   expect_nothing();
+}
+
+// In a folder of several users, somebody may have prepared the name that an export writes first.
+TEST_F(Hostile, AnUnfinishedFileWithAnotherNameIsNotUsed) {
+  test::write_text(folder / "precious", "mine");
+  fs::create_hard_link(folder / "precious", folder / "lab.bundle.unfinished");
+  const auto writer = BundleWriter::create(folder / "lab.bundle", 0);
+  ASSERT_FALSE(writer);
+  EXPECT_EQ(writer.error().code, "EH-P40");
+  EXPECT_THAT(std::string(writer.error().value("problem")), HasSubstr("is in the way"));
+  EXPECT_EQ(test::read_text(folder / "precious"), "mine");
+  fs::remove(folder / "lab.bundle.unfinished");
+  EXPECT_TRUE(BundleWriter::create(folder / "lab.bundle", 0));
 }
 
 }  // namespace

@@ -112,5 +112,34 @@ TEST(DescribeTest, TheTableNamesTheDecidingFactsAndJsonHoldsThemToo) {
   }
 }
 
+// Whatever repositories offer, a report stays readable.
+TEST(DescribeTest, AReportListsTheFirstCandidatesAndCountsTheRest) {
+  const auto offered = std::make_unique<manifest::Catalog>(catalog());
+  Request request;
+  request.engine = "pytorch";
+  Plan plan = decide(described, *offered, {}, request, now);
+  ASSERT_FALSE(plan.candidates.empty());
+  const Candidate one = plan.candidates.front();
+  plan.candidates.assign(most_listed + 150'000, one);
+  const std::string table = describe_plan(plan, sentence_of);
+  EXPECT_LT(table.size(), 5'000'000u);
+  EXPECT_THAT(table, testing::EndsWith("and 150000 more builds, which no report lists\n"));
+  plan.candidates.resize(most_listed);
+  EXPECT_THAT(describe_plan(plan, sentence_of), testing::Not(HasSubstr("more build")));
+}
+
+TEST(DescribeTest, LongTextsOfAManifestAreCut) {
+  const auto offered = std::make_unique<manifest::Catalog>(catalog());
+  Request request;
+  request.engine = "pytorch";
+  Plan plan = decide(described, *offered, {}, request, now);
+  Candidate& first = plan.candidates.front();
+  first.checks.assign(5000, first.checks.front());
+  first.checks.front().requirement = std::string(8'000'000, 'x');
+  first.checks.front().observed = std::string(8'000'000, 'y');
+  plan.candidates.resize(1);
+  EXPECT_LT(describe_plan(plan, sentence_of).size(), 100'000u);
+}
+
 }  // namespace
 }  // namespace enginehost::resolve

@@ -8,6 +8,7 @@
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
+#include "base/named_file.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/engine_info.hpp"
@@ -343,7 +344,8 @@ Result<void> plot(const BenchReport& report, const PlotTitle& title, const std::
                               .with("file", path_text(file))
                               .with("program", "gnuplot")
                               .with("said", drawn->error.substr(0, 400))));
-  if (const auto written = write_file(file, drawn->output); !written)
+  TRY_ASSIGN(const std::filesystem::path place, place_for_file(file, "engine-info"));
+  if (const auto written = write_file(place, drawn->output); !written)
     return fail(std::move(diagnose("EH-P48")
                               .with("file", path_text(file))
                               .with("write_error", std::string(written.error().value("os_said")))));

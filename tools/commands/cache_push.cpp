@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/files.hpp"
+#include "base/named_file.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
@@ -94,8 +95,9 @@ Result<Json> push(const CacheRun& run, const PushFlags& flags) {
   run.warn(context.warnings());
   if (!flags.manifest.empty()) {
     TRY_ASSIGN(const Json manifest, manifest_of(artifacts, pushed));
-    TRY(explain::mark_as_argument(
-        write_file(std::filesystem::absolute(path_of(flags.manifest)), manifest.dump(1) + "\n")));
+    TRY_ASSIGN(const std::filesystem::path file,
+               place_for_file(std::filesystem::absolute(path_of(flags.manifest)), "engine-cache"));
+    TRY(explain::mark_as_argument(write_file(file, manifest.dump(1) + "\n")));
   }
   Json builds = Json::array();
   for (std::size_t i = 0; i < artifacts.size(); ++i) {

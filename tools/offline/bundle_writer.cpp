@@ -12,6 +12,7 @@
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/named_file.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "host/offline/bundle_list.hpp"
@@ -40,6 +41,16 @@ Diagnosis failure_of(int error_number, const fs::path& file) {
   return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
                        .with("file", path_text(file))
                        .with("folder", path_text(file.parent_path())));
+}
+
+Diagnosis in_the_way(const fs::path& file) {
+  return std::move(
+      diagnose("EH-P40")
+          .with("program", "engine-cache")
+          .with("problem", path_text(file) +
+                               " is in the way, and was not made by an export of this user: remove it, or "
+                               "name another file")
+          .with("file", path_text(file)));
 }
 
 Result<void> remove_file(const fs::path& file) {
@@ -120,13 +131,19 @@ Result<void> BundleWriter::State::next_part() {
     part.file += number;
   }
   part.name = path_text(part.file.filename());
-  TRY_ASSIGN(part.file, place_for_file(part.file));
+  TRY_ASSIGN(part.file, place_for_file(part.file, "engine-cache"));
   part.unfinished = part.file;
   part.unfinished += ".unfinished";
-  TRY(place_for_file(part.unfinished).map([](const fs::path&) {}));
+  TRY(place_for_file(part.unfinished, "engine-cache").map([](const fs::path&) {}));
   part.opened =
       FileDescriptor(calls::open(part.unfinished, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!part.opened.valid()) return fail(failure_of(errno, part.unfinished));
+  // In a folder of several users, another one may have made it, to change the bundle later, or to have a file
+  // of this user's emptied.
+  calls::Status made{};
+  if (calls::fstat(part.opened.get(), &made) != 0) return fail(failure_of(errno, part.unfinished));
+  if (!S_ISREG(made.st_mode) || made.st_nlink != 1 || is_another_user(made.st_uid))
+    return fail(in_the_way(part.unfinished));
   if (calls::flock(part.opened.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return fail(diagnose("EH-F18").with("file", path_text(part.unfinished)));
   if (calls::ftruncate(part.opened.get(), 0) != 0) return fail(failure_of(errno, part.unfinished));

@@ -27,12 +27,14 @@ void end_within(unsigned seconds, int descriptor, const char* nonce);
 int take_private_channel();
 
 // Call first, before threads are started and anything of a build is known. On Linux the call returns in a new
-// child of the process. The process itself adopts everything that the child starts, also daemons in a session
-// of their own, waits for the child, ends what is left, and ends as the child did. It
+// grandchild of the process, in a process group of its own. The process and its child are two watchers. The
+// inner one adopts everything that the grandchild starts, also daemons in a session of their own, waits for
+// it, ends what is left, and ends as the grandchild did. The outer one does the same for what an inner one
+// leaves that was stopped or killed. Each
 //
-//   - passes SIGABRT on to the child, also when the child has left the process group;
-//   - ends the child and everything that it started at SIGTERM, and when its own parent dies;
-//   - waits for a child that no signal ends, so that its parent notices.
+//   - passes SIGABRT on to the process that it watches, also when that one is in another process group;
+//   - ends that process and everything that it started at SIGTERM, and when its own parent dies;
+//   - waits for a process that no signal ends, so that its parent notices.
 //
 // On other systems, and if no process can be started, the call does nothing.
 void supervise();

@@ -315,17 +315,26 @@ bool children_are_left() {
   ::_exit(128 + signal);
 }
 
-[[noreturn]] void watch(pid_t probe, const sigset_t& signals) {
+// The outer watcher ends an inner one that was stopped; what that one watched then belongs to the outer.
+enum class Watcher { outer, inner };
+
+[[noreturn]] void watch(pid_t probe, const sigset_t& signals, Watcher watcher) {
   int status = 0, asked_to_end = 0;
   for (;;) {
-    const pid_t ended = ::waitpid(probe, &status, WNOHANG);
+    const pid_t ended = ::waitpid(probe, &status, WNOHANG | (watcher == Watcher::outer ? WUNTRACED : 0));
+    if (ended == probe && WIFSTOPPED(status)) {
+      ::kill(probe, SIGKILL);
+      continue;
+    }
     if (ended == probe || (ended < 0 && errno != EINTR)) break;
     const int signal =
         asked_to_end != 0 ? ::sigtimedwait(&signals, nullptr, &short_time) : ::sigwaitinfo(&signals, nullptr);
     // A second one would end a probe of several threads in the middle of its report.
     if (signal == SIGABRT && ::getpgid(probe) != ::getpgrp()) ::kill(probe, SIGABRT);
     if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP) asked_to_end = signal;
-    if (asked_to_end != 0) kill_children();
+    if (asked_to_end != 0 && watcher == Watcher::inner) kill_children();
+    // The inner one waits for a build that no signal ends.
+    if (asked_to_end != 0 && watcher == Watcher::outer) ::kill(probe, SIGTERM);
   }
   for (int waits = 0; children_are_left() && waits < most_waits; ++waits) {
     kill_children();
@@ -336,10 +345,9 @@ bool children_are_left() {
   ::_exit(WEXITSTATUS(status));
 }
 
-}  // namespace
-
-void supervise() {
-  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return;
+// Returns in the child; the process itself watches it. Returns false if no process can be started.
+bool watched_child(Watcher watcher) {
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return false;
   sigset_t signals, before;
   sigemptyset(&signals);
   for (const int signal : {SIGCHLD, SIGABRT, SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
@@ -347,12 +355,22 @@ void supervise() {
   const pid_t probe = ::fork();
   if (probe <= 0) {
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
-    return;
+    return probe == 0;
   }
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  watch(probe, signals);
+  watch(probe, signals, watcher);
+}
+
+}  // namespace
+
+// Two watchers, because a build has the rights to stop or kill its parent: the outer one then ends what the
+// inner one watched. The build gets a process group of its own, so that a signal to its group reaches no
+// watcher.
+void supervise() {
+  if (!watched_child(Watcher::outer) || !watched_child(Watcher::inner)) return;
+  ::setpgid(0, 0);
 }
 
 }  // namespace enginehost::helper

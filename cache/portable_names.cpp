@@ -1,13 +1,14 @@
-#include "host/acquire/portable_names.hpp"
+#include "cache/portable_names.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 
+#include "base/names_in_utf8.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 
-namespace enginehost::acquire {
+namespace enginehost::cache {
 namespace {
 
 // Returns the code points of UTF-8 text; nothing if it is not UTF-8.
@@ -48,30 +49,35 @@ bool is_device(std::string_view part) {
 std::string_view name_problem(std::string_view path) {
   const auto points = decoded(path);
   if (!points) return "its name is not UTF-8";
+  if (std::any_of(points->begin(), points->end(), is_unprintable)) return "an invisible character";
   if (std::any_of(points->begin(), points->end(), is_combining)) return "a combining mark";
   if (path.find(':') != std::string_view::npos) return "a colon";
   if (path.find_first_of("<>\"|?*") != std::string_view::npos) return "a character that Windows refuses";
   for (const std::string& part : split(path, '/')) {
+    if (part == "." || part == "..") continue;
     if (part.ends_with('.') || part.ends_with(' ')) return "a part ends with a dot or a space";
     if (is_device(part)) return "a device of Windows";
   }
   return {};
 }
 
-std::string Spellings::clash(const std::string& path) {
+std::string Spellings::clash(std::string_view path) {
+  const bool plain = std::ranges::all_of(path, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  std::optional<NamesInUtf8> locale;
+  if (!plain) locale.emplace();
   std::uint32_t folder = 0;
-  for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+  for (std::size_t begin = 0, end = 0; end != std::string_view::npos; begin = end + 1) {
     end = path.find('/', begin);
-    std::string part = path.substr(begin, end == std::string::npos ? end : end - begin);
+    const std::string part(path.substr(begin, end == std::string_view::npos ? end : end - begin));
     std::u32string folded = decoded(part).value_or(std::u32string());
     for (char32_t& point : folded) point = without_case(point);
     const auto next = static_cast<std::uint32_t>(known_.size() + 1);
     const auto [known, fresh] =
         known_.try_emplace(std::pair(folder, std::move(folded)), KnownName{part, next});
-    if (!fresh && known->second.part != part) return path.substr(0, begin) + known->second.part;
+    if (!fresh && known->second.part != part) return std::string(path.substr(0, begin)) + known->second.part;
     folder = known->second.number;
   }
   return {};
 }
 
-}  // namespace enginehost::acquire
+}  // namespace enginehost::cache
