@@ -28,7 +28,7 @@ Result<std::uint64_t> size_of_source(const transfer::Place& source, std::uint64_
   if (!reported) return fail(diagnose("EH-N02").with("problem", "the server does not report the size"));
   if (*reported > limit)
     return fail(diagnose("EH-N07")
-                    .with("url", transfer::without_credentials(source.url))
+                    .with("url", without_passwords(source.url))
                     .with("expected", std::to_string(limit))
                     .with("actual", std::to_string(*reported))
                     .with("problem", "longer than is allowed for a file of unknown size"));
