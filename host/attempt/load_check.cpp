@@ -100,7 +100,9 @@ bool LoadCheck::by_record(const cache::Installed& installed, const manifest::Bui
   if (on_processor != nullptr) {
     Diagnosis warning = diagnose("EH-G25").with("build", installed.build, "the record");
     for (const Diagnosis& failure : devices_.unusable)
-      warning.with("reason", explain::one_line(failure), "the probe").with("first_code", failure.code);
+      warning.with("device", failure.value("device"), "the probe")
+          .with("reason", explain::one_line(failure), "the probe")
+          .with("first_code", failure.code);
     parts_.log.warn(std::move(warning));
   }
   return true;

@@ -412,7 +412,8 @@ constexpr Entry entries[] = {
          "None of the build's GPUs works, and nothing else could be opened. The engine is open with its "
          "processor only, as a fallback.",
      .after = "the engine's self-test on each GPU, in the probe",
-     .causes = {"{build} computes on the processor only: {reason}",
+     .causes = {"{build} computes on the processor only; {device}: {reason}",
+                "{build} computes on the processor only: {reason}",
                 "a build for GPUs computes on the processor only"},
      .remedies = {"engine-info --code {first_code} explains it",
                   "ask for the GPU to get an error instead: "

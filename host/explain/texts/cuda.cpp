@@ -145,7 +145,9 @@ std::optional<CudaError> find_cuda_error(std::string_view text) {
   if (const auto number = error_number_in(text))
     if (const std::string_view code = class_of_cuda_error(*number); !code.empty())
       return CudaError{*number, code};
-  const bool of_cuda = texts::contains(text, "CUDA error") || texts::contains(text, "initialize CUDA");
+  // PyTorch: "CUDA unknown error - this may be due to an incorrectly set up environment".
+  const bool of_cuda = texts::contains(text, "CUDA error") || texts::contains(text, "initialize CUDA") ||
+                       texts::contains(text, "CUDA unknown error");
   for (const CudaErrorText& row : rows)
     if (row.vague && of_cuda && texts::contains(text, row.sentence)) return CudaError{row.number, row.code};
   return std::nullopt;

@@ -246,17 +246,17 @@ class Probe {
   // has to fail, and returns the message of the layer below.
   void ask_why_none_is_listed(std::int32_t level) {
     const std::string& kind = request_["accelerator"].as_string();
+    if (kind.empty() || devices_.empty() || std::ranges::any_of(devices_, &Device::is_accelerator)) return;
+    Diagnosis why = diagnose("EH-G16");
+    why.with("device", kind + ":0").with("devices", offered());
     engine_device promised{};
-    if (devices_.empty() || std::ranges::any_of(devices_, &Device::is_accelerator) ||
-        !parse_device(kind + ":0", promised))
-      return;
-    auto tested = engine_->self_test(level, promised);
-    if (tested) return;
+    if (parse_device(kind + ":0", promised))
+      if (auto tested = engine_->self_test(level, promised); !tested) why = std::move(tested).error();
     tested_.push(Json::object()
                      .set("device", kind + ":0")
                      .set("accelerator", true)
                      .set("listed", false)
-                     .set("failed", diagnosis_to_wire(tested.error().with("stage", "selftest"))));
+                     .set("failed", diagnosis_to_wire(why.with("stage", "selftest"))));
   }
 
   bool promises_accelerator() const {
