@@ -1,8 +1,10 @@
 #include "engines/pytorch/devices.hpp"
 
+#include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <dlfcn.h>
 #include <torch/csrc/api/include/torch/cuda.h>
 
@@ -20,6 +22,18 @@ uint32_t device_count(engine_instance* engine) noexcept {
 engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
                           engine_call* call) noexcept {
   return report_device(engine->devices, number, out, call);
+}
+
+// Returns why libtorch lists no CUDA device; empty if it was built without CUDA or gives no reason. Its count
+// of devices hides CUDA's error, and the first use of a device reports it.
+std::string why_no_cuda() {
+  if (!at::detail::getCUDAHooks().hasCUDART()) return "";
+  try {
+    at::empty({1}, at::TensorOptions().device(at::kCUDA));
+  } catch (const c10::Error& error) {
+    return error.what_without_backtrace();
+  }
+  return "";
 }
 
 }  // namespace
@@ -51,6 +65,9 @@ c10::Device to_torch(engine_device device, const std::vector<Device>& devices, e
     have.device(one.device);
   }
   call->detail(call, "device", wanted.c_str());
+  if (device.type == ENGINE_CUDA && devices.size() == 1)
+    if (const std::string why = why_no_cuda(); !why.empty())
+      throw Failure{ENGINE_UNAVAILABLE, std::string(wanted.c_str()) + " is not available: " + why};
   throw Failure{ENGINE_UNAVAILABLE, std::string("This build of PyTorch has ") + have.c_str() + " here, not " +
                                         wanted.c_str() + "."};
 }

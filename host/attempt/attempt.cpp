@@ -31,6 +31,7 @@ class Attempt {
   Result<std::shared_ptr<Opened>> build(const manifest::Build& build) {
     warn_of_suspicion(build);
     hinted_deadline_ = std::chrono::seconds(build.probe_seconds);
+    load_check_.is_for(accelerator_of(build));
     for (int repairs = 0, retries = 0, removals = 0;;) {
       auto opened = std::make_shared<Opened>();
       const std::size_t warnings = log_.warnings.size();
@@ -54,12 +55,20 @@ class Attempt {
       }
       Diagnosis failure = std::move(brought_up).error();
       lock.end();  // the steps below may take long
+      // The record says otherwise: a probe finds out why.
+      if (lists_other_devices_ && log_.proven_before && options_.on_processor == nullptr) {
+        distrusts_record_ = true;
+        log_.warnings.resize(warnings);
+        continue;
+      }
       if (move_damage_aside(opened->installed, failure) && repairs < most_repairs) {
         ++repairs;
         continue;
       }
+      // The memory of a GPU is another process's, and each probe of it takes seconds.
       if (explain::category(failure) == history::Category::transient && retries < most_retries &&
-          failure.code != "EH-R05" && !explain::exceeds_memory_limit(failure) && wait(retries)) {
+          !load_check_.failed_by_device() && failure.code != "EH-R05" &&
+          !explain::exceeds_memory_limit(failure) && wait(retries)) {
         ++retries;
         log_.warnings.resize(warnings);  // the next try reports them again
         continue;
@@ -70,8 +79,7 @@ class Attempt {
       // Another cache folder is no remedy then, because layers are searched first.
       if (opened->installed.read_only && explain::category(failure) == history::Category::policy)
         failure.with("read_only_layer", path_text(opened->installed.layer));
-      if (remember_failure(context_, load_check_.basis(opened->installed, build), failure))
-        note_remembered_failure(opened->installed.build);
+      if (remember(opened->installed, build, failure)) note_remembered_failure(opened->installed.build);
       return fail(std::move(failure));
     }
   }
@@ -122,6 +130,23 @@ class Attempt {
   }
 
  private:
+  // Returns true if a record is kept that excludes the build.
+  bool remember(const cache::Installed& installed, const manifest::Build& build, const Diagnosis& failure) {
+    const Basis basis = load_check_.basis(installed, build);
+    if (!load_check_.failed_by_device()) return remember_failure(context_, basis, failure);
+    const BuildDevices& devices = load_check_.devices();
+    if (load_check_.serves_its_purpose()) {
+      // Other requests may use the other devices.
+      if (!log_.proven_before && !devices.is_of_the_moment())
+        remember_success(context_, basis, load_check_.facts(), load_check_.crashed_once());
+      return false;
+    }
+    if (devices.works_on_processor())
+      log_.on_processor = proof_on_processor(context_, basis, load_check_.facts());
+    return !devices.is_of_the_moment() &&
+           remember_device_failure(context_, basis, failure, log_.on_processor);
+  }
+
   // A busy device or a full table of descriptors is often free again in a moment.
   bool wait(int retries) const {
     using namespace std::chrono_literals;
@@ -186,6 +211,7 @@ class Attempt {
   // Probes run without the load lock. Libraries that were loaded meanwhile are checked afterwards.
   Result<OpenLock> try_out(const cache::Installed& installed) {
     TRY(load_check_.check_and_probe(installed, !options_.probe, hinted_deadline_));
+    TRY(load_check_.check_devices());
     TRY_ASSIGN(OpenLock lock, load_lock(context_.cancel()));
     TRY(beside_what_is_loaded(installed));
     return lock;
@@ -230,6 +256,12 @@ class Attempt {
     if (!engine) return fail(load_check_.explained(std::move(engine).error(), opened.installed));
     opened.engine = std::move(*engine);
     TRY_ASSIGN(opened.devices, opened.engine->devices());
+    auto same = check_same_list(load_check_.devices(), opened.devices, log_.probed);
+    lists_other_devices_ = !same;
+    TRY(std::move(same));
+    load_check_.devices().keep_usable(opened.devices);
+    opened.unusable = load_check_.devices().unusable;
+    opened.on_processor = options_.on_processor != nullptr;
     opened.libraries = opened.plugin->libraries();
     for (const Diagnosis& warning : opened.plugin->warnings()) log_.warn(warning);
     for (const Diagnosis& warning : opened.engine->warnings()) log_.warn(warning);
@@ -268,9 +300,10 @@ class Attempt {
 
   // Loads an installed build. Leaves the load lock in load_lock_ for the caller, who records the result.
   Result<void> bring_up(Opened& opened, const manifest::Build& build) {
-    const bool proven = load_check_.by_record(opened.installed, build);
+    const bool proven = !distrusts_record_ && load_check_.by_record(opened.installed, build);
     log_.proven_before = proven;
     if (proven) {
+      TRY(load_check_.check_devices());
       TRY_ASSIGN(load_lock_, load_lock(context_.cancel()));
       TRY(beside_what_is_loaded(opened.installed));
     } else {
@@ -282,7 +315,7 @@ class Attempt {
     TRY(load(opened, *crash_guard));
     if (!proven) warn_of_another_engine(opened, build.engine);
     const bool crashed_once = load_check_.crashed_once().has_value();
-    if (!proven && log_.probed)
+    if (!proven && log_.probed && !load_check_.devices().is_of_the_moment())
       remember_success(context_, load_check_.basis(opened.installed, build), load_check_.facts(),
                        load_check_.crashed_once());
     if (!proven && !log_.probed) note_unproven(opened.installed);
@@ -367,6 +400,9 @@ class Attempt {
   LoadCheck load_check_{parts_};
   OpenLock load_lock_;                       // for loading
   std::chrono::seconds hinted_deadline_{0};  // from the manifest
+  // The engine of this process lists other accelerators than the record or the probe.
+  bool lists_other_devices_ = false;
+  bool distrusts_record_ = false;
 };
 
 }  // namespace

@@ -31,6 +31,9 @@ struct AttemptOptions {
   std::function<void()> before_probe;    // called before each start of the probe; may be null
   std::shared_ptr<load::EngineLog> log;  // gets the plugin's log, here and in the probe; may be null
   std::int32_t log_level = 0;            // lowest ENGINE_LOG_* level wanted; 0: from the settings
+  // Set: a build for GPUs is opened by this record on its processor, because its GPUs failed. It need not be
+  // in the history. Null: its GPUs must work, unless the request is for processors.
+  const history::Record* on_processor = nullptr;
 };
 
 // Returns the lowest ENGINE_LOG_* level that is wanted.
@@ -46,7 +49,10 @@ struct Opened {
   load::EngineOptions engine_options;                  // the engine was created with these
   std::vector<std::unique_ptr<load::Engine>> retired;  // their device was lost; kept for models and tensors
   std::unique_ptr<load::Engine> engine;
-  std::vector<load::Device> devices;
+  std::vector<load::Device> devices;  // those of the engine, without the unusable ones
+  // Accelerators that the engine lists and that failed in the probe, each with "device".
+  std::vector<Diagnosis> unusable;
+  bool on_processor = false;  // AttemptOptions::on_processor was set
   // Libraries that entered the process with the plugin, and with the runtime that create() opened.
   std::vector<load::Library> libraries;
 };
@@ -56,6 +62,8 @@ struct AttemptLog {
   std::uint64_t downloaded = 0;
   double download_seconds = 0;
   bool probed = false, proven_before = false;
+  // Set if the build's GPUs failed in the probe and its processor works: the record of that.
+  std::optional<history::Record> on_processor;
   std::vector<Diagnosis> warnings;
   // Adds the warning unless it is there already. The child and this process often report the same warning.
   void warn(Diagnosis warning);
@@ -65,8 +73,11 @@ struct AttemptLog {
 // Opens the build. `devices` names the devices that must be there ("cuda:0"); empty means any.
 //
 // If any stage finds wrong bytes, the files are moved aside and fetched again, at most twice. A transient
-// failure (a busy device, no free descriptors) is retried three times within 2 seconds. A lasting failure is
-// recorded with the files that it depends on.
+// failure (no free descriptors, a device that is busy when the engine is made) is retried three times within
+// 2 seconds. A lasting failure is recorded with the files that it depends on.
+//
+// A build for GPUs fails if none of its GPUs computes in the probe, or if its engine lists other accelerators
+// than in the probe or the record.
 //
 // Libraries of a load that failed stay in the process. A build that they would disturb is not loaded (EH-L17
 // with "left_by").

@@ -4,12 +4,14 @@
 #include <iterator>
 
 #include "base/paths.hpp"
+#include "base/text.hpp"
 #include "host/attempt/process_engines.hpp"
 #include "host/decision_cache/decision_cache.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/probe.hpp"
 #include "host/load/probe_outcome.hpp"
 #include "host/load/wire.hpp"
+#include "host/resolve/cuda.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -76,10 +78,18 @@ std::int32_t log_level(const AttemptOptions& options, const settings::Settings& 
 }
 
 bool LoadCheck::by_record(const cache::Installed& installed, const manifest::Build& build) {
-  const history::Record* record = parts_.context.history().find(installed.build);
-  if (record == nullptr || record->state != history::State::proven || record->digest != installed.digest ||
+  failed_by_device_ = false;
+  devices_ = {};
+  const history::Record* const on_processor = parts_.options.on_processor;
+  const history::Record* record =
+      on_processor != nullptr ? on_processor : parts_.context.history().find(installed.build);
+  if (record == nullptr || record->digest != installed.digest ||
       !history::is_of_loading(*record, build.loading_digest()))
     return false;
+  const bool holds = record->state == history::State::proven || on_processor != nullptr ||
+                     (history::works_on_processor(*record) && are_processors(parts_.devices));
+  if (!holds || !say_enough(record->facts, accelerator_, parts_.devices)) return false;
+  devices_ = devices_from_facts(record->facts);
   load_order_.clear();
   for (const Json& path : record->facts["load_order"].as_array())
     load_order_.push_back(path_of(cache::rebase_into_view(path.as_string(), installed)));
@@ -87,6 +97,14 @@ bool LoadCheck::by_record(const cache::Installed& installed, const manifest::Bui
   for (load::Library& library : own_) library.path = cache::rebase_into_view(library.path, installed);
   for (const Json& warning : record->facts["warnings"].as_array())
     parts_.log.warn(explain::diagnosis_from_json(warning));
+  if (on_processor != nullptr) {
+    Diagnosis warning = diagnose("EH-G25").with("build", installed.build, "the record");
+    for (const Diagnosis& failure : devices_.unusable)
+      warning.with("device", failure.value("device"), "the probe")
+          .with("reason", explain::one_line(failure), "the probe")
+          .with("first_code", failure.code);
+    parts_.log.warn(std::move(warning));
+  }
   return true;
 }
 
@@ -97,13 +115,19 @@ void LoadCheck::by_cached_decision(const CachedDecision& decision) {
     if (const auto warning = parse_json(text, "a cached decision"))
       parts_.log.warn(explain::diagnosis_from_json(*warning));
   own_ = opened_first();
+  devices_.is_known = decision.has_accelerators;
+  devices_.accelerators = decision.accelerators;
+  for (const std::string& text : decision.unusable)
+    if (const auto failure = parse_json(text, "a cached decision"))
+      devices_.unusable.push_back(explain::diagnosis_from_json(*failure));
 }
 
 Result<void> LoadCheck::check_and_probe(const cache::Installed& installed, bool without_probe,
                                         std::chrono::seconds hinted) {
   AttemptLog& log = parts_.log;
   spec_ = spec_of(installed);
-  checked_whole_ = false;
+  checked_whole_ = failed_by_device_ = false;
+  devices_ = {};
   preflight::Report report;
   {
     const Stopwatch watch(log, "preflight");
@@ -157,6 +181,24 @@ Result<void> LoadCheck::beside_failed_load_libraries(const cache::Installed& ins
   return {};
 }
 
+bool LoadCheck::serves_its_purpose() const {
+  return accelerator_.empty() || !devices_.is_known || devices_.works_on(accelerator_);
+}
+
+Result<void> LoadCheck::check_devices() const {
+  if (!devices_.is_known || parts_.options.on_processor != nullptr || are_processors(parts_.devices))
+    return {};
+  failed_by_device_ = true;
+  if (!serves_its_purpose()) {
+    if (!devices_.unusable.empty()) return fail(devices_.unusable.front());
+    return fail(diagnose("EH-G16").with("device", accelerator_, "the build's flavor"));
+  }
+  for (const std::string& wanted : parts_.devices)
+    if (const Diagnosis* const failure = devices_.why_not(wanted)) return fail(*failure);
+  failed_by_device_ = false;
+  return {};
+}
+
 Diagnosis LoadCheck::explained(Diagnosis failure, const cache::Installed& installed) {
   if (!spec_) spec_ = spec_of(installed);
   // Only creating an engine reports this here, because nothing else was requested yet.
@@ -191,8 +233,13 @@ Json LoadCheck::facts() const {
 
 Basis LoadCheck::basis(const cache::Installed& installed, const manifest::Build& build) const {
   const AttemptLog& log = parts_.log;
-  return {&installed,  build.artifacts_digest(),       build.loading_digest(), spec_ ? &*spec_ : nullptr,
-          depends_on_, log.probed || log.proven_before};
+  return {&installed,
+          build.artifacts_digest(),
+          build.loading_digest(),
+          spec_ ? &*spec_ : nullptr,
+          depends_on_,
+          log.probed || log.proven_before,
+          !accelerator_.empty() || !devices_.accelerators.empty()};
 }
 
 preflight::Spec LoadCheck::spec_of(const cache::Installed& installed) const {
@@ -234,6 +281,7 @@ Result<void> LoadCheck::probe(const cache::Installed& installed, std::chrono::se
                               via_program_rpath_.end());
   request.options = installed.options;
   request.devices = parts_.devices;
+  request.accelerator = accelerator_;
   // The longer of the settings' and the manifest's deadline. The deadline of the request has priority.
   const settings::Settings& settings = parts_.context.settings();
   const auto configured = std::chrono::seconds(settings.probe_deadline_seconds);
@@ -253,16 +301,67 @@ Result<void> LoadCheck::probe(const cache::Installed& installed, std::chrono::se
   for (const load::LogLine& line : result.log)
     if (listening) listening->report({line.level, line.topic, line.message, true});
   for (Diagnosis& warning : result.warnings) add_gpu_facts(parts_.context.platform(), installed, warning);
+  take_devices(result, installed);
+  warn_of_devices(result, installed);
+  for (const Diagnosis& warning : result.warnings) log.warn(warning);
   probe_facts_ = result.to_json();
-  for (Diagnosis& warning : result.warnings) log.warn(std::move(warning));
+  add_to_facts(probe_facts_, devices_, accelerator_);
   log.probed = result.passed;
   crashed_once_ = std::move(result.crashed_once);
   if (result.passed) return {};
+  // Some other device works, but not the one that the request names.
+  if (!result.tested.empty())
+    if (auto checked = check_devices(); !checked) return checked;
   // A request with a shorter deadline than allowed learned nothing about the build.
   if (result.diagnosis->code == "EH-R05" && request.deadline < allowed)
     result.diagnosis->with("allowed", std::to_string(allowed.count()) + " s", allowed_by);
   if (result.diagnosis->code == "EH-P20") add_who_chose_probe(settings, *result.diagnosis);
   return fail(explained(std::move(*result.diagnosis), installed));
+}
+
+// A device that fails in the probe is a failure of the build only if the build, or the request, is for it.
+void LoadCheck::take_devices(load::ProbeResult& result, const cache::Installed& installed) {
+  devices_ = {};
+  // No device works, and this one is the reason.
+  if (result.tested.empty() && result.diagnosis && result.stage == "selftest" &&
+      !result.diagnosis->value("device").empty()) {
+    const std::string_view name = result.diagnosis->value("device");
+    const bool is_accelerator = std::ranges::any_of(result.devices, [&](const load::Device& device) {
+      return device.is_accelerator() && device.text() == name;
+    });
+    if (is_accelerator && !accelerator_.empty())
+      result.tested.push_back({std::string(name), *result.diagnosis, true, true});
+  }
+  if (result.tested.empty() && result.diagnosis) return;
+  devices_.is_known = true;
+  for (const load::Device& device : result.devices)
+    if (device.is_accelerator()) devices_.accelerators.push_back(device.text());
+  for (load::TestedDevice& tested : result.tested) {
+    if (!tested.failure) {
+      devices_.working.push_back(tested.device);
+      continue;
+    }
+    *tested.failure =
+        failure_of_device(explained(std::move(*tested.failure), installed), tested, result.devices);
+    if (tested.is_accelerator)
+      devices_.unusable.push_back(*tested.failure);
+    else
+      result.warnings.push_back(*tested.failure);
+  }
+}
+
+void LoadCheck::warn_of_devices(load::ProbeResult& result, const cache::Installed& installed) {
+  if (!devices_.is_known || !serves_its_purpose()) return;
+  for (const Diagnosis& failure : devices_.unusable) result.warnings.push_back(failure);
+  const platform::Cuda& cuda = parts_.context.platform().cuda;
+  if (accelerator_ != "cuda" || !cuda.devices.is_known()) return;
+  const resolve::VisibleDevices visible = resolve::visible_devices(cuda);
+  if (!visible.certain || devices_.accelerators.size() >= visible.devices.size()) return;
+  result.warnings.push_back(
+      std::move(diagnose("EH-G24")
+                    .with("build", installed.build, "manifest")
+                    .with("listed", join(devices_.accelerators, ", "), "the engine")
+                    .with("offered", std::to_string(visible.devices.size()), cuda.devices.source())));
 }
 
 }  // namespace enginehost::open

@@ -11,6 +11,7 @@
 #include "base/diagnosis.hpp"
 #include "cache/store.hpp"
 #include "host/attempt/attempt.hpp"
+#include "host/attempt/build_devices.hpp"
 #include "host/context/open_context.hpp"
 #include "host/load/in_process/load.hpp"
 #include "host/platform/platform.hpp"
@@ -25,6 +26,7 @@ struct Basis {
   const preflight::Spec* spec = nullptr;          // where libraries were searched; may be null
   std::vector<std::filesystem::path> depends_on;  // preflight::Report::depends_on
   bool works_elsewhere = false;  // passed in the probe: the failure concerns only this program
+  bool has_accelerators = false;
 };
 
 // The inputs of all parts of one attempt; they outlive the parts.
@@ -40,8 +42,12 @@ class LoadCheck {
  public:
   explicit LoadCheck(const AttemptParts& attempting) : parts_(attempting) {}
 
-  // Returns true if the record of an earlier success still describes these bytes on this machine. Repeats the
-  // warnings of that record.
+  // Says what the build is for; accelerator_of(). Call it first, unless the plugin has no manifest.
+  void is_for(std::string accelerator) { accelerator_ = std::move(accelerator); }
+  const std::string& accelerator() const { return accelerator_; }
+
+  // Returns true if the record of an earlier success still describes these bytes on this machine, and says
+  // enough about the devices of the request. Repeats the warnings of that record.
   bool by_record(const cache::Installed& installed, const manifest::Build& build);
   // Takes the load order and the warnings from a cached decision.
   void by_cached_decision(const CachedDecision& decision);
@@ -53,6 +59,15 @@ class LoadCheck {
   Result<void> beside_others(const cache::Installed& installed);
   // Fails with EH-L17 if a failed load left a library in this process that would replace one of the build.
   Result<void> beside_failed_load_libraries(const cache::Installed& installed) const;
+
+  // Fails if none of the devices works that the build is for, or that the request names. Knows nothing, and
+  // passes, without a probe or a record.
+  Result<void> check_devices() const;
+  // Returns true if check_devices() failed, or the probe because of a device that the request names.
+  bool failed_by_device() const { return failed_by_device_; }
+  // Returns true if the devices work that the build is for.
+  bool serves_its_purpose() const;
+  const BuildDevices& devices() const { return devices_; }
 
   // Explains a failure by the files and by the machine. Runs the static check now if it was skipped.
   Diagnosis explained(Diagnosis failure, const cache::Installed& installed);
@@ -77,6 +92,8 @@ class LoadCheck {
   std::vector<load::Library> opened_first() const;
   std::vector<load::Library> libraries_in(const Json& facts) const;
   Result<void> probe(const cache::Installed& installed, std::chrono::seconds hinted);
+  void take_devices(load::ProbeResult& result, const cache::Installed& installed);
+  void warn_of_devices(load::ProbeResult& result, const cache::Installed& installed);
 
   const AttemptParts& parts_;
   std::optional<preflight::Spec> spec_;  // large, and rarely needed
@@ -84,6 +101,9 @@ class LoadCheck {
   bool checked_whole_ = false;
   std::vector<load::Library> own_;
   Json probe_facts_ = Json::object();
+  std::string accelerator_;  // what the build is for; empty: the processor
+  BuildDevices devices_;
+  mutable bool failed_by_device_ = false;
   std::optional<Diagnosis> crashed_once_;
 };
 
@@ -116,6 +136,13 @@ class Stopwatch {
 
 // Records a failure. Returns true if the record is kept, so that the next open chooses another build.
 bool remember_failure(OpenContext& context, const Basis& basis, const Diagnosis& failure);
+
+// Returns the record of a build for GPUs that works on the processor only. `facts`: of the probe.
+history::Record proof_on_processor(OpenContext& context, const Basis& basis, Json facts);
+// Records that the GPUs of the build failed, with that proof if its processor works. Returns as
+// remember_failure().
+bool remember_device_failure(OpenContext& context, const Basis& basis, const Diagnosis& failure,
+                             const std::optional<history::Record>& on_processor);
 
 // Records a proof with the facts of the probe. Records a suspicion instead if the build crashed in the probe
 // and passed only the second time. A build that the user disabled and forced stays disabled.

@@ -89,6 +89,22 @@ bool remember_failure(OpenContext& context, const Basis& basis, const Diagnosis&
   return remember(context, basis, failure);
 }
 
+history::Record proof_on_processor(OpenContext& context, const Basis& basis, Json facts) {
+  facts.set("works_on_processor", true);
+  return history::proof_of(basis.installed->build, basis.installed->digest, basis.artifacts,
+                           machine_for(context, basis), dependency_stamps_of(basis), std::move(facts),
+                           OpenContext::now(), true);
+}
+
+bool remember_device_failure(OpenContext& context, const Basis& basis, const Diagnosis& diagnosis,
+                             const std::optional<history::Record>& on_processor) {
+  history::Failure failure = failure_of(basis, diagnosis, history::Category::host);
+  failure.of_device = true;
+  if (on_processor) failure.facts = on_processor->facts;
+  add_expected_paths(basis, diagnosis, failure.dependency_stamps);
+  return remember(context, basis, failure);
+}
+
 void remember_success(OpenContext& context, const Basis& basis, Json facts,
                       const std::optional<Diagnosis>& crashed_once) {
   if (crashed_once) {
@@ -99,7 +115,7 @@ void remember_success(OpenContext& context, const Basis& basis, Json facts,
   }
   history::Record proof = history::proof_of(basis.installed->build, basis.installed->digest, basis.artifacts,
                                             machine_for(context, basis), dependency_stamps_of(basis),
-                                            std::move(facts), OpenContext::now());
+                                            std::move(facts), OpenContext::now(), basis.has_accelerators);
   proof.engine = basis.installed->engine;
   auto record = history::after_success(std::move(proof), context.before(basis.installed->build));
   if (!record) return;

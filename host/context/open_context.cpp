@@ -187,28 +187,30 @@ platform::DetectRequest OpenContext::detect_request() const {
 const platform::Platform& OpenContext::platform() {
   if (platform_) return *platform_;
   const platform::DetectRequest request = detect_request();
-  std::error_code error;
-  if (!std::filesystem::is_directory(state_folder_, error)) {
-    platform_ = std::make_unique<platform::Platform>(platform::detect(request));
-    return *platform_;
-  }
   const std::filesystem::path file = state_folder_ / "platform.json";
   // Computed before detection, so that a change during detection is not missed.
   const std::string key = platform::machine_key(request, platform::Reach::everything);
   using std::chrono::milliseconds;
   const bool asks = refresh_ && settings().refresh;
   if (auto recalled =
-          asks ? std::nullopt
-               : platform::recall(request, key, file, now(), refresh_ ? slow_detection : milliseconds(0))) {
+          asks || state_folder_.empty()
+              ? std::nullopt
+              : platform::recall(request, key, file, now(), refresh_ ? slow_detection : milliseconds(0))) {
     platform_ = std::make_unique<platform::Platform>(std::move(*recalled));
     if (refresh_)
-      warn("the drivers answered slowly, so their last answer is used; --refresh asks them again");
-  } else {
-    const auto began = std::chrono::steady_clock::now();
-    platform_ = std::make_unique<platform::Platform>(platform::detect(request));
-    platform::remember(*platform_, key, file, now(),
-                       std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - began));
+      warn(platform_->cuda.devices.is_unknown()
+               ? "the driver did not answer, and is asked again after ten minutes; --refresh asks it now"
+               : "the drivers answered slowly, so their last answer is used; --refresh asks them again");
+    return *platform_;
   }
+  const auto began = std::chrono::steady_clock::now();
+  platform_ = std::make_unique<platform::Platform>(platform::detect(request));
+  const auto took = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - began);
+  // A new cache gets its state folder with the first record. An answer that took long is worth the folder.
+  std::error_code error;
+  const bool is_there = std::filesystem::is_directory(state_folder_, error);
+  if (is_there || (!state_folder_.empty() && took >= slow_detection && make_folders(state_folder_)))
+    platform::remember(*platform_, key, file, now(), took);
   return *platform_;
 }
 

@@ -68,7 +68,8 @@ class OpenContext {
   // for a recorded machine.
   void look_for_libraries(std::string_view engine);
   // Detects the machine again, without remembered facts. Facts whose detection took a second or longer are
-  // still used, unless the settings ask for a refresh. Call it before platform().
+  // still used, those of a driver that did not answer too, unless the settings ask for a refresh. Call it
+  // before platform().
   void refresh() { refresh_ = true; }
   // Returns the inputs of platform().
   platform::DetectRequest detect_request() const;

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using Kind = Dependency::Kind;
 
-constexpr std::string_view format_line = "enginehost-decision 1\n";
+constexpr std::string_view format_line = "enginehost-decision 2\n";
 constexpr std::string_view end_of_decision = "dependencies";
 constexpr std::size_t checksum_size = 32, most_bytes = 1u << 20, most_decisions = 100;
 
@@ -66,6 +66,9 @@ void for_each_member(Decision& decision, const Visit& visit) {
   visit("program", decision.program);
   visit("load", decision.load_order);
   visit("warning", decision.warnings);
+  visit("has_accelerators", decision.has_accelerators);
+  visit("accelerator", decision.accelerators);
+  visit("unusable", decision.unusable);
   visit("passed_over", decision.passed_over);
   visit("record", decision.installed);
 }
@@ -134,7 +137,7 @@ bool lasts(const Diagnosis& passed_over) {
 }
 
 // Returns the warnings that every open repeats, each as a JSON document: those of the proof while it stands,
-// and EH-S24. Returns nothing if one of the warnings is of another kind.
+// EH-S24, and EH-G25 of a record. Returns nothing if one of the warnings is of another kind.
 std::optional<std::vector<std::string>> lasting_warnings(const history::Record& proof,
                                                          const std::vector<Diagnosis>& warnings) {
   std::vector<std::string> lasting;
@@ -144,7 +147,7 @@ std::optional<std::vector<std::string>> lasting_warnings(const history::Record& 
     of_proof.insert(explain::one_line(explain::diagnosis_from_json(warning)));
   }
   for (const Diagnosis& warning : warnings) {
-    if (warning.code == "EH-S24")
+    if (warning.code == "EH-S24" || warning.code == "EH-G25")
       lasting.push_back(explain::to_json(warning).dump());
     else if (!of_proof.contains(explain::one_line(warning)))
       return std::nullopt;
@@ -285,11 +288,17 @@ void DecisionCache::keep(OpenContext& context, const resolve::Plan& plan, const 
                           .program = history::program_id(),
                           .load_order = {},
                           .warnings = std::move(*lasting),
+                          .accelerators = {},
+                          .unusable = {},
                           .passed_over = {},
                           .installed = {}};
   for (const fs::path& layer : context.store().layers()) decision.system_layers.push_back(path_text(layer));
   for (const Json& path : proof->facts["load_order"].as_array())
     decision.load_order.push_back(cache::rebase_into_view(path.as_string(), opened));
+  decision.has_accelerators = proof->facts.find("accelerators") != nullptr;
+  for (const Json& name : proof->facts["accelerators"].as_array())
+    decision.accelerators.push_back(name.as_string());
+  for (const Json& failure : proof->facts["unusable"].as_array()) decision.unusable.push_back(failure.dump());
   for (const Diagnosis& why : context.catalog_origin().passed_over)
     decision.passed_over.push_back(explain::one_line(why));
   if (!opened.read_only && opened.layer == context.store().root() && context.store().keeps_locks())

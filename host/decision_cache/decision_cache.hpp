@@ -38,6 +38,9 @@ struct CachedDecision {
   std::string program;                   // history::program_id()
   std::vector<std::string> load_order;   // of the proof
   std::vector<std::string> warnings;     // lasting ones, each a JSON document in one line
+  // The accelerators that the engine must list, and why those that are not used fail; JSON documents.
+  bool has_accelerators = false;  // false: they are not compared
+  std::vector<std::string> accelerators, unusable;
   std::vector<std::string> passed_over;  // one message for each system layer that is skipped
   // The build's record without the manifest. Has no digest if the store must read the record.
   cache::Installed installed;

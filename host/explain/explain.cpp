@@ -192,6 +192,8 @@ history::Category category(const Diagnosis& diagnosis) {
   if (diagnosis.code == "EH-L23" &&
       (exceeds_memory_limit(diagnosis) || (!found("memory") && !found("zero_filled"))))
     return history::Category::transient;
+  // The list of devices differs in this process alone.
+  if (diagnosis.code == "EH-G16" && found("only_here")) return history::Category::request;
   if (diagnosis.code == "EH-R05" && waits_for_a_driver(diagnosis)) return history::Category::transient;
   // Somebody else may have killed the probe.
   if (diagnosis.code == "EH-R04" && found("status_lost")) return history::Category::transient;

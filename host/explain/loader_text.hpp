@@ -73,4 +73,9 @@ struct CudaError {
 // or by a number right after "CUDA error", "CUDA failure" or "Error" of a CUDA call.
 std::optional<CudaError> find_cuda_error(std::string_view text);
 
+// Returns cuda.h's name of a CUresult ("CUDA_ERROR_LAUNCH_FAILED"), also of errors that have no class: of the
+// number, or of the error that a message names. Empty if it is not known.
+std::string_view name_of_cuda_error(std::int64_t number);
+std::string_view name_of_cuda_error_in(std::string_view text);
+
 }  // namespace enginehost::explain

@@ -24,6 +24,10 @@ bool is_quarantined(const Record& record, std::int64_t now) {
 
 bool is_on_record_against(const Record& record) { return record.state != State::proven; }
 
+bool works_on_processor(const Record& record) {
+  return record.state == State::unfit && record.facts["works_on_processor"].as_bool();
+}
+
 // The names are in the order of State.
 const char* name_of(State state) {
   static constexpr const char* names[] = {"proven", "unfit", "blocked", "suspect", "quarantined", "disabled"};

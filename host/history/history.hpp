@@ -79,6 +79,9 @@ bool is_quarantined(const Record& record, std::int64_t now);
 // True for every record but a proof, even if the build may be tried again.
 bool is_on_record_against(const Record& record);
 
+// True for an unfit build for GPUs that works on the processor. Its facts are those of a proof.
+bool works_on_processor(const Record& record);
+
 const char* name_of(State state);
 
 }  // namespace enginehost::history

@@ -70,6 +70,7 @@ struct Failure : Record {
   bool in_host = false;    // crashed in the application rather than in the probe
   bool only_here = false;  // it failed in this program without a crash, after it had passed in the probe
   bool repeated = true;    // for a crash in the probe: false when the second attempt passed
+  bool of_device = false;  // a GPU failed: it ends with a restart, and after an hour
 };
 
 // Returns the new record, or nothing if the failure is not recorded (wrong bytes are fetched again, transient
@@ -88,10 +89,10 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
 // other probe programs that proved the same stay too.
 std::optional<Record> after_success(Record proof, const Record* before);
 
-// Makes the record of a proof.
+// Makes the record of a proof. `of_devices`: of GPUs, whose proof ends with a restart of the machine.
 Record proof_of(std::string build, std::string digest, std::string artifacts_digest,
                 const Fingerprint& machine, std::vector<DependencyStamp> dependency_stamps, Json facts,
-                std::int64_t now);
+                std::int64_t now, bool of_devices = false);
 
 // Returns the first named part that both have and that differs: "the NVIDIA driver changed from "535.1" to
 // "580.2"", or "". A probe program counts as changed if it is not among the recorded ones, a limit if it

@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::int64_t minute = 60, day = 24 * 60 * minute;
 constexpr std::int64_t blocked_for = 10 * minute;
+// A GPU can be reset without any sign of it.
+constexpr std::int64_t device_fails_for = 60 * minute;
 constexpr std::int64_t quarantined_first = 7 * day, quarantined_at_most = 180 * day;
 constexpr double strikes_for_quarantine = 2;
 constexpr std::size_t most_other_helpers = 3;
@@ -103,7 +105,7 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
   if (before != nullptr && !same_build(*before, failure.digest, failure.artifacts_digest)) before = nullptr;
   Record record = failure;
   record.host = machine;
-  if (!ends_with_a_restart(failure.diagnosis)) leave_out(record.host, boot_part);
+  if (!ends_with_a_restart(failure.diagnosis) && !failure.of_device) leave_out(record.host, boot_part);
   if (!failure.only_here) leave_out(record.host, program_part);
   keep_the_limit_of(record.host, failure.diagnosis);
   record.first_seen = record.last_seen = now;
@@ -122,6 +124,7 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
       return std::nullopt;
     case Category::host:
       record.state = State::unfit;
+      if (failure.of_device) record.retry_after = now + device_fails_for;
       break;
     case Category::policy:
       record.state = State::blocked;
@@ -142,15 +145,16 @@ std::optional<Record> after_failure(const Failure& failure, const Record* before
 
 Record proof_of(std::string build, std::string digest, std::string artifacts_digest,
                 const Fingerprint& machine, std::vector<DependencyStamp> dependency_stamps, Json facts,
-                std::int64_t now) {
+                std::int64_t now, bool of_devices) {
   Record record;
   record.build = std::move(build);
   record.digest = std::move(digest);
   record.artifacts_digest = std::move(artifacts_digest);
   record.state = State::proven;
   record.host = machine;
-  // A build that worked works after a restart too; other parts record what a restart can change.
-  leave_out(record.host, boot_part);
+  // A build that worked works after a restart too; other parts record what a restart can change. A GPU may
+  // not.
+  if (!of_devices) leave_out(record.host, boot_part);
   leave_out(record.host, program_part);
   keep_the_limit_of(record.host, Json());
   record.dependency_stamps = std::move(dependency_stamps);

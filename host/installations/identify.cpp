@@ -178,6 +178,8 @@ std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engin
   }
   const std::vector<fs::path> own = own_libraries(engine, nook, main);
   runtime.problem = problem_of(own);
+  if (!runtime.problem && !nook.packages.empty())
+    runtime.problem = overwritten(nook.packages, engine, nook.listed, main);
   Closure closure = close_over(places, own);
   runtime.libraries = std::move(closure.libraries);
   runtime.names = std::move(closure.names);

@@ -91,6 +91,12 @@ struct Listing {
 // path. Empty when there is none.
 std::filesystem::path library_in(const Listing& folder, std::string_view name);
 
+// Returns EH-G26 if `main`, the engine's library, was written by another package than the one for GPUs that
+// is installed beside it. The files and digests that the packages recorded (RECORD) decide; a folder without
+// them is left to the probe. `listed`: the folder of the libraries.
+std::optional<Diagnosis> overwritten(const std::filesystem::path& packages_folder, const KnownEngine& engine,
+                                     const Listing& listed, const std::filesystem::path& main);
+
 struct Closure {
   std::vector<std::string> libraries;  // the given ones, then the libraries they need, each file once
   std::vector<std::string> names;      // SONAMEs and file names of all

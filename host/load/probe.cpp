@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
+#include "base/text.hpp"
 #include "host/explain/explain.hpp"
 #include "host/linker/machine.hpp"
 #include "host/load/probe_outcome.hpp"
@@ -21,6 +25,8 @@ Json request_document(const ProbeRequest& request, const std::string& nonce) {
   document.set("options", pairs_to_wire(request.options))
       .set("log_level", request.log_level)
       .set("devices", Json::strings(request.devices))
+      .set("accelerator", request.accelerator)
+      .set("skipped", Json::strings(request.skipped))
       .set("self_test", request.self_test)
       .set("memory", request.memory_bytes);
   return document;
@@ -38,14 +44,20 @@ ProbeResult probe_once(const ProbeRequest& request) {
   return judge(*outcome, nonce, request);
 }
 
-// True for results that a second attempt could contradict: a crash may be a transient state of the machine, a
-// report is not.
-bool worth_another_try(const ProbeResult& result) {
+// True if the build's code crashed or hung.
+bool is_crash(const ProbeResult& result) {
   constexpr std::string_view crashes[] = {"EH-R01", "EH-R02", "EH-R03", "EH-R04", "EH-R05",
                                           "EH-R06", "EH-R10", "EH-R14", "EH-R15"};
-  // A process that survives SIGKILL is stuck in a driver, where a second one would be stuck too.
-  return !result.passed && result.diagnosis && result.diagnosis->value("survived_kill").empty() &&
+  return !result.passed && result.diagnosis &&
          std::find(std::begin(crashes), std::end(crashes), result.diagnosis->code) != std::end(crashes);
+}
+
+// True for results that a second attempt could contradict: a crash may be a transient state of the machine, a
+// report is not. The self-test of an accelerator that hung took three times what a self-test may take.
+bool worth_another_try(const ProbeResult& result) {
+  // A process that survives SIGKILL is stuck in a driver, where a second one would be stuck too.
+  return is_crash(result) && result.diagnosis->value("survived_kill").empty() &&
+         (result.testing.empty() || result.diagnosis->code != "EH-R05");
 }
 
 // A text that names a missing library contains neither who needs it nor where it was searched, and a later
@@ -84,7 +96,9 @@ Result<ChildOutcome> run_helper(const ProbeRequest& request, const std::string& 
   return run_child(child);
 }
 
-ProbeResult probe(const ProbeRequest& request) {
+namespace {
+
+ProbeResult probe_twice(const ProbeRequest& request) {
   ProbeResult first = probe_once(request);
   if (is_failed_search(first)) ask_loader(request, *first.diagnosis);
   if (!worth_another_try(first)) return first;
@@ -106,6 +120,89 @@ ProbeResult probe(const ProbeRequest& request) {
   return second;
 }
 
+// Returns the accelerators that were not tested, each with the failure that kept it from being tested.
+std::vector<TestedDevice> untested(const ProbeResult& without, const std::vector<TestedDevice>& crashed) {
+  std::vector<TestedDevice> all = crashed;
+  for (const Device& device : without.devices) {
+    const auto is_it = [&](const TestedDevice& tested) { return tested.device == device.text(); };
+    if (!device.is_accelerator() || std::ranges::any_of(without.tested, is_it) ||
+        std::ranges::any_of(crashed, is_it))
+      continue;
+    TestedDevice& one = all.emplace_back(crashed.back());
+    one.failure->with("not_tested", device.text(), "as two others had crashed or hung");
+    one.device = device.text();
+  }
+  return all;
+}
+
+// Returns why a device that the request names does not work. A device of several that the name means is
+// enough.
+std::optional<Diagnosis> failure_of_wanted(const std::string& wanted, const ProbeResult& result) {
+  // The engine's own name for a device counts first: "ggml:0" is no kind that every host knows.
+  if (first_meant(result.devices, wanted) != nullptr) {
+    std::optional<Diagnosis> first;
+    for (const Device& device : result.devices) {
+      if (!device.is_meant_by(wanted)) continue;
+      const auto tested = std::ranges::find(result.tested, device.text(), &TestedDevice::device);
+      // A processor that was not tested is one of several.
+      if (tested == result.tested.end() || !tested->failure) return std::nullopt;
+      if (!first) first = tested->failure;
+    }
+    return first;
+  }
+  engine_device id{};
+  const bool is_device = parse_device(wanted, id);
+  const bool same_kind = is_device && std::ranges::any_of(result.devices, [&](const Device& device) {
+                           return device.id.type == id.type;
+                         });
+  // Devices of this kind exist, but not with this number: the request is wrong, and the build is not at
+  // fault.
+  if ((!is_device && wanted != "gpu") || same_kind || (id.type == ENGINE_CPU && !result.devices.empty()))
+    return no_such_device(result.devices, wanted);
+  const auto unlisted = std::ranges::find(result.tested, false, &TestedDevice::is_listed);
+  if (unlisted != result.tested.end()) return unlisted->failure;
+  std::vector<std::string> offered;
+  for (const Device& device : result.devices) offered.push_back(device.text());
+  return std::move(diagnose("EH-G16")
+                       .with("device", wanted)
+                       .with("devices", offered.empty() ? "no device" : join(offered, ", ")));
+}
+
+void check_wanted(const ProbeRequest& request, ProbeResult& result) {
+  if (!result.passed || request.self_test < 0) return;
+  for (const std::string& wanted : request.devices)
+    if (auto failure = failure_of_wanted(wanted, result); failure && !result.diagnosis) {
+      result.passed = false;
+      result.stage = "selftest";
+      result.diagnosis = std::move(failure);
+      if (result.diagnosis->value("file").empty())
+        result.diagnosis->with("file", path_text(request.load.plugin));
+      if (result.diagnosis->value("stage").empty()) result.diagnosis->with("stage", result.stage);
+    }
+}
+
+}  // namespace
+
+ProbeResult probe(const ProbeRequest& request) {
+  ProbeResult result = probe_twice(request);
+  ProbeRequest rest = request;
+  std::vector<TestedDevice> crashed;
+  constexpr std::size_t most_crashed = 2;
+  while (is_crash(result) && !result.testing.empty() && crashed.size() < most_crashed &&
+         result.diagnosis->value("survived_kill").empty()) {
+    crashed.push_back({result.testing, result.diagnosis, true, true});
+    rest.skipped.push_back(crashed.size() < most_crashed ? result.testing : std::string(every_accelerator));
+    ProbeResult without = probe_twice(rest);
+    without.duration += result.duration;
+    if (!without.passed && (!is_crash(without) || without.testing.empty())) return result;
+    if (without.passed)
+      for (TestedDevice& one : untested(without, crashed)) without.tested.push_back(std::move(one));
+    result = std::move(without);
+  }
+  check_wanted(request, result);
+  return result;
+}
+
 Json ProbeResult::to_json() const {
   Json devices_json = Json::array(), facts_json = Json::object();
   for (const auto& [key, value] : facts) facts_json.set(key, value);
@@ -118,11 +215,15 @@ Json ProbeResult::to_json() const {
   }
   Json warnings_json = Json::array();
   for (const Diagnosis& warning : warnings) warnings_json.push(explain::to_json(warning));
+  Json working = Json::array();
+  for (const TestedDevice& one : tested)
+    if (!one.failure) working.push(one.device);
   return Json::object()
       .set("passed", passed)
       .set("stages", Json::strings(stages))
       .set("facts", std::move(facts_json))
       .set("devices", std::move(devices_json))
+      .set("tested", std::move(working))
       .set("libraries", libraries_to_wire(libraries))
       .set("warnings", std::move(warnings_json))
       .set("duration_ms", static_cast<std::int64_t>(duration.count()));

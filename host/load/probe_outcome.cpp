@@ -23,6 +23,8 @@ struct ProbeReport {
   Json failed;
   Json crash;
   Json warnings = Json::array();
+  Json listed = Json::array();  // the engine's devices
+  std::string testing;          // the accelerator whose self-test is not over
   std::vector<LogLine> log;
   std::uint64_t memory = 0, memory_limit = 0;  // in use when it failed; the limit that the probe set, or 0
   std::uint64_t space = 0, space_limit = 0;    // the same of the address space; the caller's limit, or 0
@@ -49,6 +51,8 @@ ProbeReport read_channel(const std::string& channel, const std::string& nonce) {
         *into[i] = static_cast<std::uint64_t>(memory[i].as_integer());
     }
     if (const Json* warnings = one.find("warnings")) report.warnings = *warnings;
+    if (const Json* listed = one.find("listed")) report.listed = *listed;
+    if (const Json* testing = one.find("testing")) report.testing = testing->as_string();
     // Success is the nonce, never an exit status: exit(0) in a constructor would look like success.
     if (one["ok"].as_string() == nonce) {
       report.ok = true;
@@ -327,6 +331,24 @@ void refine_report(Diagnosis& diagnosis) {
   }
 }
 
+namespace {
+
+std::vector<TestedDevice> tested_from_wire(const Json& wire) {
+  std::vector<TestedDevice> all;
+  for (const Json& one : wire.as_array()) {
+    TestedDevice& tested = all.emplace_back();
+    tested.device = one["device"].as_string();
+    tested.is_accelerator = one["accelerator"].as_bool();
+    tested.is_listed = one["listed"].as_bool(true);
+    if (one["failed"].is_null()) continue;
+    tested.failure = diagnosis_from_wire(one["failed"]);
+    refine_report(*tested.failure);
+  }
+  return all;
+}
+
+}  // namespace
+
 ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const ProbeRequest& request) {
   const auto [printed_by_build, answered] = separate(outcome.output, nonce);
   ProbeReport report = read_channel(outcome.channel + "\n" + answered, nonce);
@@ -336,6 +358,8 @@ ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const P
   result.stage = report.stages.empty() ? "start" : report.stages.back();
   result.error_output = outcome.error;
   result.duration = outcome.duration;
+  result.testing = std::move(report.testing);
+  result.devices = devices_from_wire(report.listed);
   if (const std::string printed(trim(printed_by_build)); !printed.empty()) {
     constexpr std::size_t most = 200;
     result.warnings.push_back(
@@ -351,6 +375,7 @@ ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const P
     result.passed = true;
     result.facts = pairs_from_wire(report.answer["facts"]);
     result.devices = devices_from_wire(report.answer["devices"]);
+    result.tested = tested_from_wire(report.answer["tested"]);
     result.libraries = libraries_from_wire(report.answer["libraries"]);
     if (auto warning = unclean_end(outcome, report, request)) result.warnings.push_back(std::move(*warning));
     return result;
@@ -359,6 +384,8 @@ ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const P
   look_for_refusal(diagnosis, report, outcome.error);
   if (diagnosis.value("file").empty()) diagnosis.with("file", path_text(request.load.plugin));
   if (diagnosis.value("stage").empty()) diagnosis.with("stage", result.stage);
+  if (!result.testing.empty() && diagnosis.value("device").empty())
+    diagnosis.with("device", result.testing, "the self-test that began last");
   if (const std::string words = last_words(outcome.error);
       !words.empty() && diagnosis.value("os_said") != words)
     diagnosis.with("last_words", words, "standard error of the probe");

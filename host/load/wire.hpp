@@ -1,6 +1,7 @@
 // JSON of devices, and of the messages between the probe and its parent.
 #pragma once
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace enginehost::load {
 
 // Exit status of a probe whose answer channels were all closed.
 inline constexpr int status_without_answer = 97;
+
+// In a request's list of devices that are not tested: all accelerators.
+inline constexpr std::string_view every_accelerator = "*";
 
 // Transfers code and evidence; the parent makes the sentences.
 Json diagnosis_to_wire(const Diagnosis& diagnosis);

@@ -99,11 +99,20 @@ std::vector<Candidate*> in_order_of_trial(OpenContext& context, const OpenReques
   return order;
 }
 
+void take(Outcome& outcome, Candidate& candidate, std::shared_ptr<Opened> opened) {
+  candidate.verdict = Verdict::chosen;
+  outcome.state = State::opened;
+  outcome.opened = std::move(opened);
+  outcome.chosen = &candidate;
+}
+
 // Tries the ranked candidates in order until one opens.
 void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outcome) {
   const std::vector<std::string> devices = demanded_devices(outcome.plan.request);
   catalog::SilentServers silent;
   bool only_installed = false;
+  std::vector<std::pair<Candidate*, history::Record>> on_processor;
+  const bool may_use_processor = resolve::may_use_processor(outcome.plan.request);
   for (Candidate* const one : in_order_of_trial(context, open, outcome)) {
     Candidate& candidate = *one;
     if (only_installed && !outcome.plan.request.installed.contains(candidate.build->id)) continue;
@@ -113,15 +122,13 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
     }
     const std::filesystem::path note = note_of_servers(context, outcome.plan, *candidate.build);
     AttemptLog log;
-    auto opened = attempt(context, *candidate.build, devices, open.attempt, log);
+    AttemptOptions options = open.attempt;
+    if (candidate.on_processor && candidate.turned_down)
+      options.on_processor = context.history().find(candidate.build->id);
+    auto opened = attempt(context, *candidate.build, devices, options, log);
     add_log(outcome, log);
-    if (opened) {
-      candidate.verdict = Verdict::chosen;
-      outcome.state = State::opened;
-      outcome.opened = std::move(*opened);
-      outcome.chosen = &candidate;
-      return;
-    }
+    if (opened) return take(outcome, candidate, std::move(*opened));
+    if (log.on_processor && may_use_processor) on_processor.emplace_back(&candidate, *log.on_processor);
     catalog::note_unreached(note, opened.error());
     if (catalog::is_unreached(opened.error()))
       silent.note(std::string(opened.error().value("url")), opened.error());
@@ -133,6 +140,15 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
     keep_the_reason(outcome.diagnosis, opened.error());
     candidate.turn_down(Verdict::failed, std::move(opened).error());
     if (ends) return;
+  }
+  // Nothing else opens: a build whose GPUs failed just now computes on its processor.
+  for (auto& [candidate, record] : on_processor) {
+    AttemptLog log;
+    AttemptOptions options = open.attempt;
+    options.on_processor = &record;
+    auto opened = attempt(context, *candidate->build, devices, options, log);
+    add_log(outcome, log);
+    if (opened) return take(outcome, *candidate, std::move(*opened));
   }
   if (!outcome.diagnosis) outcome.diagnosis = outcome.plan.diagnosis;
 }
@@ -278,7 +294,8 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open) {
   first->verdict = Verdict::fits;
   try_candidates(context, open, outcome);
   if (outcome.state == State::opened)
-    outcome.fallback = is_fallback(outcome.plan) || !constraint_met(outcome.plan.request, *outcome.opened);
+    outcome.fallback = is_fallback(outcome.plan) || outcome.opened->on_processor ||
+                       !constraint_met(outcome.plan.request, *outcome.opened);
   warn_of_force(outcome);
   warn_of_forced_failure(outcome);
   warn_of_idle_accelerator(context, outcome);
@@ -302,6 +319,9 @@ bool ends_the_search(const Diagnosis& failure) {
 
 bool fetches_no_more(const Diagnosis& failure) {
   constexpr std::string_view shortages[] = {"EH-F15", "EH-L23", "EH-L26", "EH-W11"};
+  // A GPU that is busy, or without memory, is the same for the next build.
+  if (failure.code.starts_with("EH-G") && explain::category(failure) == history::Category::transient)
+    return true;
   if (std::ranges::find(shortages, failure.code) == std::end(shortages)) return false;
   // A library that no process could map is its build's fault, and one sector of a disk is not the whole disk.
   if (failure.code == "EH-L23") return explain::category(failure) == history::Category::transient;

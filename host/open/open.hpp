@@ -45,7 +45,9 @@ struct Outcome {
   // Points into plan.candidates: the build that was opened, or would be. Null if the plan was not made, or no
   // longer lists the build.
   const resolve::Candidate* chosen = nullptr;
-  bool fallback = false;  // a better candidate failed or is quarantined, or the request was not met
+  // A better candidate failed or is quarantined, the request was not met, or a build for GPUs computes on the
+  // processor because its GPUs failed.
+  bool fallback = false;
   bool proven_before = false, probed = false;
   std::uint64_t downloaded = 0;
   double download_seconds = 0;
@@ -60,7 +62,8 @@ struct Outcome {
 // that nobody accepted does not end the search, because the next build may not need it.
 bool ends_the_search(const Diagnosis& failure);
 // Returns true if no further candidate may be fetched, only an installed one tried: the disk is full, has no
-// inodes left or a quota is used up, or the process or the machine has no more memory or descriptors.
+// inodes left or a quota is used up, the process or the machine has no more memory or descriptors, or a GPU
+// is busy or has no memory left.
 bool fetches_no_more(const Diagnosis& failure);
 
 // Keeps the result of a request among the failures of its candidates: EH-P10 if the caller canceled, else the

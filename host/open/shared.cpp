@@ -17,6 +17,15 @@
 namespace enginehost::open {
 namespace {
 
+// Checks the device of a lost engine by an operation and by the engine's self-test: a device of which one of
+// them reports the loss is still lost.
+Result<load::DeviceCheck> check_lost(load::Engine& engine, const load::Device& device,
+                                     const load::CallOptions& options) {
+  TRY_ASSIGN(load::DeviceCheck check, load::check_device(engine, device, options));
+  TRY(engine.self_test(ENGINE_SELFTEST_DEVICE, device.id, options));
+  return check;
+}
+
 // Creates a new engine of the same plugin and checks the device in it.
 Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
                                      const load::CallOptions& options, std::mutex* readers) {
@@ -26,7 +35,7 @@ Result<load::DeviceCheck> open_again(Opened& opened, const load::Device& device,
   TRY_ASSIGN(std::unique_ptr<load::Engine> engine, load::Engine::create(opened.plugin, std::move(again)));
   TRY_ASSIGN(const std::vector<load::Device> devices, engine->devices());
   TRY_ASSIGN(const load::Device same, load::find_device(devices, device.text()));
-  TRY_ASSIGN(load::DeviceCheck check, load::check_device(*engine, same, options));
+  TRY_ASSIGN(load::DeviceCheck check, check_lost(*engine, same, options));
   check.reopened = true;
   std::unique_lock<std::mutex> alone;
   if (readers != nullptr) alone = std::unique_lock(*readers);
@@ -52,7 +61,8 @@ Result<load::DeviceCheck> check_device(Opened& opened, const std::string& device
                                        const load::CallOptions& options, std::mutex* readers) {
   TRY_ASSIGN(const load::Device wanted, load::find_device(opened.devices, device));
   load::Health& health = *opened.engine->health();
-  auto check = load::check_device(*opened.engine, wanted, options);
+  auto check = health.is_lost(wanted.text()) ? check_lost(*opened.engine, wanted, options)
+                                             : load::check_device(*opened.engine, wanted, options);
   if (!check && health.is_lost(wanted.text())) {
     auto again = open_again(opened, wanted, options, readers);
     if (again)

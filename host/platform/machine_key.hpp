@@ -65,7 +65,7 @@ std::int64_t lifetime_seconds(const Platform& platform);
 // than everything else. Returns the remembered facts, with current values for memory and disk. Returns
 // nothing when none are stored, when they are older than lifetime_seconds(), when `key` (machine_key(request,
 // everything)) differs, or when the files they were read from changed. `slower_than`: also when their
-// detection took less time, or a driver gave only part of its answers. Any thread.
+// detection took less time. Any thread.
 std::optional<Platform> recall(const DetectRequest& request, const std::string& key,
                                const std::filesystem::path& file, std::int64_t now,
                                std::chrono::milliseconds slower_than = {});

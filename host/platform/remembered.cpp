@@ -71,8 +71,6 @@ std::optional<Platform> recall(const DetectRequest& request, const std::string& 
   if ((*document)["seen"].as_integer() > now || (*document)["until"].as_integer() <= now) return std::nullopt;
   auto platform = platform_from_json(*document, path_text(file));
   if (!platform || (*document)["key"].as_string() != key_with_files(key, *platform)) return std::nullopt;
-  // An answer that is not whole is asked for again.
-  if (slower_than.count() > 0 && lifetime_seconds(*platform) < day) return std::nullopt;
   platform->memory = detect_memory(Root(request.root));
   platform->disk = detect_disk(request.cache_folder);
   return std::move(*platform);

@@ -22,6 +22,7 @@ constexpr std::size_t most_versions = 12;
 // upon comes before one that they cannot.
 enum class Stage {
   tried,
+  on_processor,  // tried last
   set_aside,
   unavailable,
   unfit,
@@ -142,6 +143,12 @@ Rank rank_of(const Candidate& candidate, const Question& question, const CudaChe
   return rank;
 }
 
+bool is_processor(std::string_view device) { return device.substr(0, device.find(':')) == "cpu"; }
+
+bool asks_for_processors(const Question& question) {
+  return !question.devices.empty() && std::ranges::all_of(question.devices, is_processor);
+}
+
 Weighed weigh(const std::shared_ptr<const Build>& build, const Question& question,
               const history::History& history) {
   Weighed weighed;
@@ -163,7 +170,8 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const Question& questio
     check_availability(*build, question, checks);
     record = record_of(*build, history);
   }
-  candidate.proven = record != nullptr && record->state == State::proven;
+  const bool on_processor = record != nullptr && history::works_on_processor(*record);
+  candidate.proven = record != nullptr && (record->state == State::proven || on_processor);
   weighed.rank = rank_of(candidate, question, cuda);
   const Check* const check = decisive_check(candidate);
   if (check != nullptr && check->result == Answer::no) weighed.refusal = check->code;
@@ -181,11 +189,14 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const Question& questio
       weighed.stage = Stage::for_another_device;
     else
       weighed.stage = is_beyond_reach(code, question.machine) ? Stage::beyond_reach : Stage::unfit;
+  } else if (on_processor && asks_for_processors(question)) {
+    candidate.on_processor = true;
   } else if (record != nullptr && is_quarantined(*record, question.now) &&
              question.request.force != build->id) {
+    candidate.on_processor = on_processor && may_use_processor(question.request);
     candidate.turn_down(record->state == State::disabled ? Verdict::disabled : Verdict::quarantined,
                         set_aside(*build, *record));
-    weighed.stage = Stage::set_aside;
+    weighed.stage = candidate.on_processor ? Stage::on_processor : Stage::set_aside;
   }
   return weighed;
 }
@@ -328,12 +339,14 @@ Diagnosis nothing_fits(const Plan& plan, const std::vector<Weighed*>& sorted,
 
 // Opening the first build is a fallback if a better build is quarantined, or if it does not meet the request.
 bool is_fallback(const std::vector<Weighed*>& sorted, const Request& request) {
-  if (sorted.empty() || sorted[0]->stage != Stage::tried) return false;
+  if (sorted.empty()) return false;
   const Weighed& first = *sorted[0];
+  if (first.stage == Stage::on_processor) return true;
+  if (first.stage != Stage::tried) return false;
   if (first.rank.flavor_not_requested != 0) return true;
   if (!request.device.empty() && first.rank.device_place != 0) return true;
   return std::any_of(sorted.begin(), sorted.end(), [&](const Weighed* one) {
-    return one->stage == Stage::set_aside && one->rank < first.rank;
+    return (one->stage == Stage::set_aside || one->stage == Stage::on_processor) && one->rank < first.rank;
   });
 }
 
@@ -381,6 +394,11 @@ void Candidate::turn_down(Verdict how, Diagnosis why) {
   turned_down = std::move(why);
 }
 
+bool may_use_processor(const Request& request) {
+  const std::vector<std::string> devices = devices_of(request.device);
+  return !request.require && (devices.empty() || std::ranges::any_of(devices, is_processor));
+}
+
 Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog,
             const history::History& history, const Request& request, std::int64_t now) {
   Plan plan;
@@ -411,7 +429,10 @@ Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog
   int rank = 0;
   bool released = false;
   for (Weighed* one : sorted) {
-    if (one->stage == Stage::tried) {
+    if (one->stage == Stage::on_processor) {
+      one->candidate.rank = ++rank;
+      if (rank == 1) one->candidate.verdict = Verdict::chosen;
+    } else if (one->stage == Stage::tried) {
       one->candidate.rank = ++rank;
       one->candidate.behind_releases = released && one->rank.unnamed_prerelease != 0;
       released = released || one->rank.unnamed_prerelease == 0;

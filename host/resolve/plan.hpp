@@ -87,8 +87,11 @@ struct Candidate {
   bool uncertain = false;  // a requirement is unknown; those that preflight checks do not count
   // The build is tried only because the request forces it: `checks` has refusals that are overridden.
   bool forced = false;
+  // Its GPUs failed here, and it works on the processor, which the request allows. Ranked behind all others.
+  bool on_processor = false;
   Rank merit;  // that it would have if all builds fitted, without proofs, doubts and force
-  std::optional<Diagnosis> turned_down;  // why it is quarantined or disabled, or how it failed
+  // Why it is quarantined or disabled, how it failed, or why only its processor is used.
+  std::optional<Diagnosis> turned_down;
   // The reason why an open would stop before the download begins: policy (EH-P01), a license that nobody
   // accepted (EH-P03), a cache that cannot be written (EH-F16). Filled in by open::foresee().
   std::optional<Diagnosis> obstacle;
@@ -110,6 +113,9 @@ struct Plan {
   std::optional<Diagnosis> forced_in_vain;
 };
 
+// Returns true if a build for GPUs may serve the request on the processor.
+bool may_use_processor(const Request& request);
+
 // Evaluates every build of the engine and ranks those that may be tried.
 //
 // - The first ranked candidate is `chosen`, the others `fits`. A build with a "no" among its checks is never
@@ -128,6 +134,9 @@ struct Plan {
 //   name.
 // - History is taken as it is, because its reader dropped stale records. It counts only for a build with the
 //   same artifacts.
+// - A build whose GPUs failed here is `quarantined`, and still ranked, behind all others, if it works on the
+//   processor and the request allows that: it requires no flavor, and names no device or the processor too.
+//   Opening it is a fallback. A request for the processor alone takes it as any other build.
 // - `now` is in seconds since 1970, for quarantines that end with time.
 //
 // Plan::diagnosis if nothing is ranked: EH-S02 ("engine", "nearest", "known"…); else the best candidate's own

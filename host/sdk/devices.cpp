@@ -33,7 +33,12 @@ std::string why_no_other_build(const Json& report, std::string_view kind) {
   return "";
 }
 
+// A device that the engine lists and that failed when the build was probed is missing for its own reason.
 Diagnosis not_there(std::string_view wanted, const enginehost_engine& engine) {
+  for (const Diagnosis& failure : engine.shared->opened().unusable) {
+    const std::string_view device = failure.value("device");
+    if (device == wanted || device.substr(0, device.find(':')) == wanted || wanted == "gpu") return failure;
+  }
   Diagnosis missing = diagnose("EH-S09");
   missing.with("device", wanted);
   for (const std::string& name : engine.shared->device_names()) missing.with("offered", name, "the engine");

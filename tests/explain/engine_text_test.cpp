@@ -145,6 +145,13 @@ TEST(EngineText, EveryCudaNumberOfTheCatalogHasItsClass) {
 }
 
 TEST(EngineText, ANameIsNotReadFromALongerOne) {
+  EXPECT_EQ(name_of_cuda_error(719), "CUDA_ERROR_LAUNCH_FAILED");
+  EXPECT_EQ(name_of_cuda_error_in("CUDA error: unspecified launch failure"), "CUDA_ERROR_LAUNCH_FAILED");
+  EXPECT_EQ(name_of_cuda_error_in("cudaGetDeviceCount() failed. Error 46: busy"),
+            "CUDA_ERROR_DEVICE_UNAVAILABLE");
+  EXPECT_EQ(name_of_cuda_error_in("CUDA unknown error - this may be due to an environment"),
+            "CUDA_ERROR_UNKNOWN");
+  EXPECT_EQ(name_of_cuda_error_in("an invalid argument was passed"), "") << "no word of CUDA";
   EXPECT_FALSE(find_cuda_error("cudaErrorInvalidDeviceFunction"));
   EXPECT_FALSE(find_cuda_error("CUDA_ERROR_NOT_FOUND_HERE"));
   ASSERT_TRUE(find_cuda_error("cudaErrorInvalidDevice (101)"));

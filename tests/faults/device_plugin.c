@@ -13,6 +13,8 @@
  * function", "no name" and "no shape" of the input, "rank -3" of the output when a model is loaded; "no
  * output", "output NULL", "output of rank -5", "output without shape", "output with gaps", "output
  * elsewhere", "output of bfloat16" and "output without release" when it runs; "no tensor" when one is made.
+ * "lost in a test" fails each self-test as if the device were lost, while operations work.
+ * "no gpu" offers only the processor. "no memory" reports that at each work of the device.
  * "logs" logs a detail and a warning when it is made, and a warning at each self-test. "gpu alone" offers no
  * processor.
  */
@@ -62,12 +64,14 @@ static const engine_entry* facts(engine_instance* engine, size_t* count) {
   return entries;
 }
 
-static uint32_t device_count(engine_instance* engine) { return (void)engine, behaves("gpu alone") ? 1 : 2; }
+static uint32_t device_count(engine_instance* engine) {
+  return (void)engine, behaves("gpu alone") || behaves("no gpu") ? 1 : 2;
+}
 static engine_status device_info(engine_instance* engine, uint32_t number, engine_device_info* out,
                                  engine_call* call) {
   (void)engine;
   if (number > 1) return call->fail(call, ENGINE_INVALID, "", 0, "no such device");
-  const int is_gpu = number == PLAYED_GPU;
+  const int is_gpu = number == PLAYED_GPU && !behaves("no gpu");
   out->device.type = is_gpu ? ENGINE_CUDA : ENGINE_CPU;
   out->device.index = 0;
   out->kind = is_gpu ? "cuda" : "cpu";
@@ -81,6 +85,7 @@ static engine_status reported(engine_instance* engine, int32_t type, engine_call
   if (type != ENGINE_CUDA) return ENGINE_OK;
   if (behaves("crash")) *(volatile int*)0 = 1;
   if (behaves("slow")) usleep(300000);
+  if (behaves("no memory")) return call->fail(call, ENGINE_NO_MEMORY, "cuda", 2, "out of memory");
   if (behaves("dead")) return call->fail(call, ENGINE_LOST, "", 0, "the device has fallen off the bus");
   const char* file = getenv("DEVICE_FILE");
   if (file != NULL && access(file, F_OK) != 0) {
@@ -98,6 +103,8 @@ static engine_status reported(engine_instance* engine, int32_t type, engine_call
 static engine_status selftest(engine_instance* engine, int32_t level, engine_device device,
                               engine_call* call) {
   if (behaves("logs")) engine->host->log(engine->host, ENGINE_LOG_WARNING, NULL, "tested");
+  if (device.type == ENGINE_CUDA && behaves("lost in a test"))
+    return call->fail(call, ENGINE_LOST, "", 0, "the device has fallen off the bus");
   return (void)level, reported(engine, device.type, call);
 }
 

@@ -28,6 +28,24 @@ TEST(Transitions, AMissingHostLibraryHasNoTimeLimit) {
   EXPECT_EQ(record->retry_after, 0);
 }
 
+// A GPU can be reset without a sign, and works again after a restart.
+TEST(Transitions, AGpuThatFailsEndsWithARestartAndAfterAnHour) {
+  Failure failure;
+  failure.build = "b";
+  failure.of_device = true;
+  failure.facts = Json::object().set("works_on_processor", true);
+  const Fingerprint machine = {{std::string(boot_part), "1"}, {"kernel", "6"}};
+  const auto record = after_failure(failure, nullptr, machine, now);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->state, State::unfit);
+  EXPECT_EQ(record->retry_after, now + 60 * 60);
+  EXPECT_TRUE(works_on_processor(*record));
+  EXPECT_NE(what_changed(record->host, {{std::string(boot_part), "2"}, {"kernel", "6"}}), "");
+  const Record proof = proof_of("b", "d", "a", machine, {}, Json::object(), now, true);
+  EXPECT_NE(what_changed(proof.host, {{std::string(boot_part), "2"}}), "");
+  EXPECT_FALSE(works_on_processor(proof));
+}
+
 TEST(Transitions, AForbiddenBuildIsTriedAgainAfterTenMinutes) {
   const auto record = after_failure(failure_of(Category::policy), nullptr, {}, now);
   ASSERT_TRUE(record);

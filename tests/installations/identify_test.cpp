@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "base/sha256.hpp"
 #include "tests/installations/environments.hpp"
 
 namespace enginehost::installations {
@@ -149,6 +150,88 @@ TEST_F(Identify, A32BitEngineIsOneForAnotherProcessor) {
   make_torch("site/torch/lib", true, {"gcc", "-m32"});
   make_package("site", "torch", "2.0.1");
   EXPECT_EQ(runtime("site", "pytorch").arch, "i386");
+}
+
+// The processor's package is unpacked last over the GPU's: the library is the former's, the provider the
+// latter's.
+class TwoPackages : public Identify {
+ protected:
+  static constexpr const char* capi = "site/onnxruntime/capi/";
+  static std::string base64_of(std::string_view hex) {
+    constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    constexpr std::string_view hexadecimal_digits = "0123456789abcdef";
+    std::string bits, text;
+    for (const char one : hex)
+      for (int bit = 3; bit >= 0; --bit)
+        bits.push_back((hexadecimal_digits.find(one) >> bit & 1) != 0 ? '1' : '0');
+    while (bits.size() % 6 != 0) bits.push_back('0');
+    for (std::size_t at = 0; at < bits.size(); at += 6)
+      text.push_back(digits[std::stoul(bits.substr(at, 6), nullptr, 2)]);
+    return text;
+  }
+  static std::string line(const std::string& file, std::string_view bytes) {
+    return "onnxruntime/capi/" + file + ",sha256=" + base64_of(sha256_hex(bytes)) + "," +
+           std::to_string(bytes.size()) + "\n";
+  }
+  void record(const std::string& package, const std::string& lines) const {
+    const std::string name = package == "onnxruntime-gpu" ? "onnxruntime_gpu" : package;
+    make_package("site", package, "1.22.0");
+    if (name != package) {
+      std::filesystem::remove_all(folder() / ("site/" + name + "-1.22.0.dist-info"));
+      std::filesystem::rename(folder() / ("site/" + package + "-1.22.0.dist-info"),
+                              folder() / ("site/" + name + "-1.22.0.dist-info"));
+    }
+    write("site/" + name + "-1.22.0.dist-info/RECORD", lines);
+  }
+  void SetUp() override {
+    Identify::SetUp();
+    library(capi + std::string("libcudart.so.12"), "int cuda(void) { return 1; }",
+            {"-Wl,-soname,libcudart.so.12"});
+    library(capi + std::string("libonnxruntime_providers_cuda.so"), "int provider(void) { return 1; }",
+            {"-Wl,--no-as-needed", at(capi + std::string("libcudart.so.12"))});
+    library(capi + std::string("libonnxruntime.so.1.22.0"), "int ort(void) { return 1; }",
+            {"-Wl,-soname,libonnxruntime.so.1"});
+    main_ = bytes_of(folder() / capi / "libonnxruntime.so.1.22.0");
+  }
+  std::string provider() const {
+    return line("libonnxruntime_providers_cuda.so",
+                bytes_of(folder() / capi / "libonnxruntime_providers_cuda.so"));
+  }
+  std::string main_;
+};
+
+TEST_F(TwoPackages, G26AnOverwrittenLibraryIsAProblem) {
+  record("onnxruntime", line("libonnxruntime.so.1.22.0", main_));
+  record("onnxruntime-gpu", line("libonnxruntime.so.1.22.0", "what the GPU's package had") + provider());
+  const Runtime found = runtime("site", "onnxruntime");
+  ASSERT_TRUE(found.problem);
+  EXPECT_EQ(found.problem->code, "EH-G26");
+  EXPECT_EQ(found.problem->value("package"), "onnxruntime");
+  EXPECT_EQ(found.problem->value("overwritten"), "onnxruntime-gpu");
+}
+
+// Two releases: the newer library's file has another name.
+TEST_F(TwoPackages, G26AnotherReleasesLibraryIsAProblemToo) {
+  record("onnxruntime", line("libonnxruntime.so.1.22.0", main_));
+  record("onnxruntime-gpu", line("libonnxruntime.so.1.20.0", "older") + provider());
+  const Runtime found = runtime("site", "onnxruntime");
+  ASSERT_TRUE(found.problem);
+  EXPECT_EQ(found.problem->code, "EH-G26");
+}
+
+TEST_F(TwoPackages, TheGpusPackageOnTopIsWhole) {
+  record("onnxruntime", line("libonnxruntime.so.1.22.0", "what the processor's package had"));
+  record("onnxruntime-gpu", line("libonnxruntime.so.1.22.0", main_) + provider());
+  EXPECT_FALSE(runtime("site", "onnxruntime").problem);
+}
+
+TEST_F(TwoPackages, OnePackageAndPackagesWithoutRecordsAreLeftAlone) {
+  record("onnxruntime-gpu", line("libonnxruntime.so.1.22.0", main_) + provider());
+  EXPECT_FALSE(runtime("site", "onnxruntime").problem);
+  record("onnxruntime", "");
+  EXPECT_FALSE(runtime("site", "onnxruntime").problem);
+  record("onnxruntime", "onnxruntime/capi/libonnxruntime.so.1.22.0,sha256=damaged,3\n");
+  EXPECT_FALSE(runtime("site", "onnxruntime").problem);
 }
 
 TEST_F(Identify, AMuslWheelNeedsMusl) {

@@ -86,6 +86,27 @@ TEST_F(DeviceWatchTest, AnEngineThatStillWorksHasLostNothing) {
   EXPECT_TRUE(events_.empty());
 }
 
+// The self-test and the operations of an engine may disagree about its device.
+TEST_F(DeviceWatchTest, ADeviceWhoseSelfTestReportsALossIsLostOnce) {
+  test::set_variable("DEVICE_BEHAVIOR", "lost in a test");
+  watch(20ms);
+  ASSERT_TRUE(wait_for(1));
+  std::this_thread::sleep_for(500ms);
+  {
+    const std::lock_guard hold(mutex_);
+    ASSERT_EQ(events_.size(), 1u) << "it is lost once, and not back while its self-test fails";
+    EXPECT_TRUE(events_[0].lost);
+  }
+  // An application's own check agrees with the watch.
+  const auto check = engine_->check("cuda:0", {});
+  ASSERT_FALSE(check);
+  EXPECT_EQ(check.error().value("status"), "ENGINE_LOST");
+  test::set_variable("DEVICE_BEHAVIOR", "");
+  ASSERT_TRUE(wait_for(2));
+  EXPECT_FALSE(events_[1].lost);
+  EXPECT_TRUE(engine_->check("cuda:0", {}));
+}
+
 TEST_F(DeviceWatchTest, AnEngineThatIsBusyIsNotAsked) {
   watch(20ms);
   const auto alone = engine_->exclusive({});

@@ -6,6 +6,11 @@
 //   FAKE_CU_CRASH=1   cuInit crashes
 //   FAKE_CU_CHATTER=1 a constructor writes a false answer to standard output and to descriptor 3
 //   FAKE_CU_MODULE    the result of loading GPU code (default 0)
+//   FAKE_CU_WORK      the devices compute, in host memory. The list says what fails, as "0:context=2" and
+//                     "*:kernel=hang": a device or "*"; the step "context", "memory", "kernel", "result", or
+//                     "runtime" (each call of NVIDIA's runtime); a CUresult, "hang", "crash", or "wrong" for
+//                     the result. Not set: no step is played (801)
+//   FAKE_CU_COUNT     counts the contexts that were asked for: a byte is added to this file for each
 //   FAKE_GPUS         "name;major.minor;first byte of the UUID in hex;MiB" of each device, joined by "|"
 // CUDA_VISIBLE_DEVICES works as in NVIDIA's programming guide: the list ends at the first entry that names
 // no device.
@@ -146,25 +151,104 @@ EXPORT int cuModuleLoadData(void** module, const void* image) {
   return number("FAKE_CU_MODULE", 0);
 }
 
-// The real runtime requests private tables and works without them.
+// "Operation not supported": the result of every other function.
+static int not_played(void) { return 801; }
+
+// Work. A context is the address of its device; memory of a device is host memory, and a kernel doubles
+// floats.
+
+static char contexts[MOST];
+static __thread int current = -1;
+
+static int step(const char* name, int device) {
+  const char* list = getenv("FAKE_CU_WORK");
+  if (list == NULL) return not_played();
+  char copy[256], *rest = NULL;
+  snprintf(copy, sizeof copy, "%s", list);
+  for (char* entry = strtok_r(copy, ",", &rest); entry != NULL; entry = strtok_r(NULL, ",", &rest)) {
+    char of[8], what[16], how[16];
+    if (sscanf(entry, "%7[^:]:%15[^=]=%15s", of, what, how) != 3 || strcmp(what, name) != 0) continue;
+    if (strcmp(of, "*") != 0 && atoi(of) != device) continue;
+    if (strcmp(how, "hang") == 0)
+      for (;;) pause();
+    if (strcmp(how, "crash") == 0) abort();
+    return strcmp(how, "wrong") == 0 ? -1 : atoi(how);
+  }
+  return 0;
+}
+
+static int make_context(void** context, int device) {
+  const char* counter = getenv("FAKE_CU_COUNT");
+  FILE* const file = counter != NULL ? fopen(counter, "a") : NULL;
+  if (file != NULL) {
+    fputc('c', file);
+    fclose(file);
+  }
+  const int code = step("context", device);
+  *context = code == 0 ? &contexts[device] : NULL;
+  if (code == 0) current = device;
+  return code;
+}
+
+// The real runtime requests private tables. Without them it passes the result on, from each of its functions
+// (12.8), or works on (13.0).
 EXPORT int cuGetExportTable(const void** table, const void* id) {
   (void)id;
   *table = NULL;
-  return 500;
+  const int code = getenv("FAKE_CU_WORK") != NULL ? step("runtime", -1) : 0;
+  return code != 0 ? code : 500;
 }
 
-// "Operation not supported": the result of every other function.
-static int not_played(void) { return 801; }
+EXPORT int cuDevicePrimaryCtxRetain(void** context, int device) { return make_context(context, device); }
+EXPORT int cuCtxCreate_v2(void** context, unsigned flags, int device) {
+  (void)flags;
+  return make_context(context, device);
+}
+EXPORT int cuCtxSetCurrent(void* context) {
+  current = context != NULL ? (int)((char*)context - contexts) : -1;
+  return getenv("FAKE_CU_WORK") != NULL ? 0 : not_played();
+}
+EXPORT int cuMemAlloc_v2(unsigned long long* memory, size_t bytes) {
+  const int code = step("memory", current);
+  *memory = code == 0 ? (unsigned long long)(size_t)malloc(bytes) : 0;
+  return code;
+}
+EXPORT int cuMemFree_v2(unsigned long long memory) {
+  free((void*)(size_t)memory);
+  return 0;
+}
+EXPORT int cuMemcpyHtoD_v2(unsigned long long to, const void* from, size_t bytes) {
+  memcpy((void*)(size_t)to, from, bytes);
+  return 0;
+}
+EXPORT int cuMemcpyDtoH_v2(void* to, unsigned long long from, size_t bytes) {
+  memcpy(to, (const void*)(size_t)from, bytes);
+  return 0;
+}
+EXPORT int cuModuleGetFunction(void** function, void* module, const char* name) {
+  (void)module;
+  (void)name;
+  *function = contexts;
+  return getenv("FAKE_CU_WORK") != NULL ? 0 : not_played();
+}
+EXPORT int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                          unsigned bz, unsigned shared, void* stream, void** parameters, void** extra) {
+  (void)function, (void)gx, (void)gy, (void)gz, (void)by, (void)bz, (void)shared, (void)stream, (void)extra;
+  const int code = step("kernel", current);
+  if (code != 0) return code;
+  float* const values = *(float**)parameters[0];
+  for (unsigned i = 0; i < bx; ++i) values[i] *= 2;
+  if (step("result", current) != 0) values[0] += 1;
+  return 0;
+}
+EXPORT int cuCtxSynchronize(void) { return getenv("FAKE_CU_WORK") != NULL ? 0 : not_played(); }
 
 // Functions that MXNet links by name.
 #define NOT_PLAYED(name) \
   EXPORT int name(void) { return not_played(); }
-NOT_PLAYED(cuDevicePrimaryCtxRetain)
 NOT_PLAYED(cuGetErrorString)
 NOT_PLAYED(cuGraphKernelNodeGetParams)
 NOT_PLAYED(cuGraphNodeGetType)
-NOT_PLAYED(cuLaunchKernel)
-NOT_PLAYED(cuModuleGetFunction)
 NOT_PLAYED(cuModuleLoadDataEx)
 NOT_PLAYED(cuModuleUnload)
 

@@ -240,13 +240,15 @@ constexpr Entry entries[] = {
     {.name = {"EH-G12", "GPU busy or out of memory"},
      .meaning = "Another process holds the GPU, or its memory is used up.",
      .after = "CUDA errors 2, 46, 214, 807, 809",
-     .causes = {"the GPU could not be used now: {message}", "the GPU is busy or its memory is full"},
+     .causes = {"{device} could not be used now: {cuda_error}", "the GPU could not be used now: {message}",
+                "the GPU is busy or its memory is full"},
      .remedies = {"nvidia-smi lists the processes that use the GPU; try again when they have finished"},
      .category = Category::transient},
     {.name = {"EH-G13", "CUDA reports an unknown error"},
      .meaning = "The driver is in a state it cannot explain, as after suspend and resume.",
      .after = "CUDA errors 999, 304",
-     .causes = {"CUDA reports: {message}", "CUDA reports an unknown error"},
+     .causes = {"CUDA reports {cuda_error} of {device}", "CUDA reports: {message}",
+                "CUDA reports an unknown error"},
      .remedies =
          {// NVIDIA/open-gpu-kernel-modules#947
           "{init=3}{!windows}{!container}as root: write the line \"options nvidia_uvm uvm_disable_hmm=1\" "
@@ -272,10 +274,19 @@ constexpr Entry entries[] = {
                   "as an administrator: write {ldconfig} into a file in /etc/ld.so.conf.d, and run ldconfig",
                   "{!library_path}add the folder of the driver's library to LD_LIBRARY_PATH"}},
     {.name = {"EH-G16", "engine loads but offers no GPU"},
-     .meaning = "The build came up, but its list of devices has no GPU in it.",
-     .after = "device count of the engine",
-     .causes = {"the engine offers {devices}, but {device} was asked for", "the engine offers no GPU"},
-     .remedies = {"engine-info --verbose shows the driver, the devices and which of them are visible"}},
+     .meaning =
+         "The build came up, but its list of devices has no GPU in it, or lacks one that it had in the "
+         "probe or when it was last proven.",
+     .after = "the engine's own list of devices, at every open",
+     .causes =
+         {"in this process the engine offers {devices}, in the probe it had {listed_before}{?only_here}",
+          "the engine offers {devices}; when it was last proven it had {listed_before}",
+          "the engine offers {devices} and not {device}: {message}",
+          "the engine offers {devices}, but {device} was asked for", "the engine offers no GPU"},
+     .remedies = {"open the engine before the process forks, and set CUDA_VISIBLE_DEVICES before it "
+                  "starts{?only_here}",
+                  "{!only_here}engine-info --verbose shows the driver, the devices and which of them are "
+                  "visible"}},
     {.name = {"EH-G17", "CUDA libraries from two places"},
      .meaning =
          "Libraries of the CUDA toolkit must be of one release and come from one place. Here some "
@@ -371,6 +382,55 @@ constexpr Entry entries[] = {
           "bus needs a restart of the machine",
           "use a cpu build: --flavor cpu"},
      .category = Category::transient},
+    {.name = {"EH-G23", "GPU does not compute"},
+     .meaning =
+         "The driver and the engine list the GPU, but its context, its memory, a kernel or the result of "
+         "a small computation failed when the engine's self-test ran in the probe.",
+     .after = "the engine's self-test on each GPU, in the probe; again after a change of the driver, the "
+              "devices, their visibility, or a restart, and after an hour",
+     .causes = {"the self-test of {device} crashed ({signal} in {in_library})",
+                "the self-test of {device} crashed ({signal})",
+                "the self-test of {device} did not end within {deadline}",
+                "{device} fails with {cuda_error}: {message}", "{device} fails: {message}",
+                "the self-test of {device} failed", "a GPU fails its self-test"},
+     .remedies =
+         {"check {device} with nvidia-smi, and look for \"Xid\" in the kernel's log (as root: dmesg)",
+          "{!device}check the GPU with nvidia-smi, and look for \"Xid\" in the kernel's log (as root: dmesg)",
+          "as root: nvidia-smi --gpu-reset, or restart the machine; then engine-cache quarantine clear --all "
+          "tries it at once",
+          "set CUDA_VISIBLE_DEVICES to the numbers of the GPUs that work", "use a cpu build: --flavor cpu"}},
+    {.name = {"EH-G24", "engine lists fewer GPUs than the driver"},
+     .meaning = "The driver offers more GPUs to this process than the engine lists. The others are not used.",
+     .after = "the engine's list of devices against the driver's",
+     .causes = {"the engine lists {listed}, and the driver offers {offered} GPUs to this process",
+                "the engine lists fewer GPUs than the driver"},
+     .remedies = {"engine-info --verbose shows the driver's list; a build has no code for every GPU: "
+                  "engine-info ENGINE --plan --explain"},
+     .category = Category::request},
+    {.name = {"EH-G25", "build for GPUs computes on the processor"},
+     .meaning =
+         "None of the build's GPUs works, and nothing else could be opened. The engine is open with its "
+         "processor only, as a fallback.",
+     .after = "the engine's self-test on each GPU, in the probe",
+     .causes = {"{build} computes on the processor only; {device}: {reason}",
+                "{build} computes on the processor only: {reason}",
+                "a build for GPUs computes on the processor only"},
+     .remedies = {"engine-info --code {first_code} explains it",
+                  "ask for the GPU to get an error instead: "
+                  "--device gpu"},
+     .category = Category::request},
+    {.name = {"EH-G26", "two packages wrote the same files"},
+     .meaning =
+         "A package for the processor was installed over one for GPUs. The library is the processor's, "
+         "the files beside it are the other's, and the GPU is never used.",
+     .before = "the files and digests that each package recorded (RECORD)",
+     .after = "ONNX Runtime: \"CUDA execution provider is not enabled in this build\"",
+     .causes = {"{file} was written by the package {package} {package_version}, over that of {overwritten}",
+                "the library has no code for GPUs, although files of a build for GPUs lie beside it"},
+     .remedies =
+         {"pip uninstall {package} {overwritten}, then pip install {overwritten}",
+          "{!package}uninstall both packages (pip uninstall onnxruntime onnxruntime-gpu), then install "
+          "the one for GPUs"}},
 };
 
 }  // namespace gpus_table

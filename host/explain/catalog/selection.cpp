@@ -146,6 +146,7 @@ constexpr Entry entries[] = {
                   "quarantine clear {build} or enable {build} allows it again; then make a new request",
                   "{?unfit}engine-cache quarantine show {build} shows what it lacks; it is tried again when "
                   "that changes",
+                  "{?unfit}{?retry_after}engine-cache quarantine clear {build} tries it at once",
                   "{!disabled}{!set_aside_by}{!unfit}engine-cache quarantine show {build} shows why; "
                   "engine-cache quarantine clear {build} allows it again"},
      .exit_status = S::not_loaded},

@@ -56,6 +56,33 @@ constexpr CudaErrorText rows[] = {
     {999, "EH-G13", "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN", "unknown error", true},
 };
 
+// Errors of a device at work, which have no class of their own. cuda.h has the names.
+struct CudaErrorName {
+  std::int64_t number;
+  std::string_view name, sentence;
+};
+constexpr CudaErrorName at_work[] = {
+    {1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {4, "CUDA_ERROR_DEINITIALIZED", "driver shutting down"},
+    {200, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {219, "CUDA_ERROR_INVALID_GRAPHICS_CONTEXT", "invalid OpenGL or DirectX context"},
+    {220, "CUDA_ERROR_NVLINK_UNCORRECTABLE", "uncorrectable NVLink error detected during the execution"},
+    {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
+    {702, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
+    {709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
+    {710, "CUDA_ERROR_ASSERT", "device-side assert triggered"},
+    {714, "CUDA_ERROR_HARDWARE_STACK_ERROR", "hardware stack error"},
+    {715, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "an illegal instruction was encountered"},
+    {716, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
+    {717, "CUDA_ERROR_INVALID_ADDRESS_SPACE", "operation not supported on global/shared address space"},
+    {718, "CUDA_ERROR_INVALID_PC", "invalid program counter"},
+    {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {800, "CUDA_ERROR_NOT_PERMITTED", "operation not permitted"},
+    {801, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+};
+
 bool is_part_of_a_name(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
@@ -90,6 +117,26 @@ std::string_view class_of_cuda_error(std::int64_t number) {
   return {};
 }
 
+std::string_view name_of_cuda_error(std::int64_t number) {
+  for (const CudaErrorText& row : rows)
+    if (row.number == number) return row.driver_name.empty() ? row.runtime_name : row.driver_name;
+  for (const CudaErrorName& row : at_work)
+    if (row.number == number) return row.name;
+  return {};
+}
+
+std::string_view name_of_cuda_error_in(std::string_view text) {
+  if (const auto known = find_cuda_error(text)) return name_of_cuda_error(known->number);
+  for (const CudaErrorName& row : at_work)
+    if (names(text, row.name)) return row.name;
+  if (const auto number = error_number_in(text))
+    if (const std::string_view name = name_of_cuda_error(*number); !name.empty()) return name;
+  if (!texts::contains(text, "CUDA")) return {};
+  for (const CudaErrorName& row : at_work)
+    if (texts::contains(text, row.sentence)) return row.name;
+  return {};
+}
+
 std::optional<CudaError> find_cuda_error(std::string_view text) {
   for (const CudaErrorText& row : rows)
     if (names(text, row.runtime_name) || names(text, row.driver_name)) return CudaError{row.number, row.code};
@@ -98,7 +145,9 @@ std::optional<CudaError> find_cuda_error(std::string_view text) {
   if (const auto number = error_number_in(text))
     if (const std::string_view code = class_of_cuda_error(*number); !code.empty())
       return CudaError{*number, code};
-  const bool of_cuda = texts::contains(text, "CUDA error") || texts::contains(text, "initialize CUDA");
+  // PyTorch: "CUDA unknown error - this may be due to an incorrectly set up environment".
+  const bool of_cuda = texts::contains(text, "CUDA error") || texts::contains(text, "initialize CUDA") ||
+                       texts::contains(text, "CUDA unknown error");
   for (const CudaErrorText& row : rows)
     if (row.vague && of_cuda && texts::contains(text, row.sentence)) return CudaError{row.number, row.code};
   return std::nullopt;

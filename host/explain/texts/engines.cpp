@@ -72,6 +72,8 @@ constexpr Phrase sentences[] = {
     {"No CUDA GPUs are available", "EH-G07"},
     {"Torch not compiled with CUDA enabled", "EH-G16"},
     {"is not compatible with the current PyTorch installation", "EH-G05"},
+    // ONNX Runtime
+    {"CUDA execution provider is not enabled in this build", "EH-G26"},
     // TensorFlow
     {"kernel driver does not appear to be running on this host", "EH-G01"},
     {"does not match DSO version", "EH-G09"},

@@ -7,8 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/child_process.hpp"
 #include "base/file_calls.hpp"
@@ -104,6 +105,8 @@ class Probe {
 
     if (const auto level = static_cast<std::int32_t>(request_["self_test"].as_integer(-1)); level >= 0) {
       enter("selftest");
+      // The parent needs the list if a self-test crashes.
+      channel_.write(Json::object().set("listed", devices_to_wire(devices_)));
       if (auto tested = self_test(level); !tested) return failed(std::move(tested).error());
     }
     warn_of_changes(path_text(load.plugin), loaded_state, mode);
@@ -163,6 +166,7 @@ class Probe {
     answer.set("ok", request_["nonce"].as_string())
         .set("facts", pairs_to_wire(engine_->facts()))
         .set("devices", devices_to_wire(devices_))
+        .set("tested", tested_)
         .set("libraries", libraries_to_wire(libraries_))
         .set("warnings", warnings());
     report(answer);
@@ -180,35 +184,79 @@ class Probe {
     return list;
   }
 
+  // Fails if no device works. The parent decides about a build of which some do.
   Result<void> self_test(std::int32_t level) {
-    if (const auto& wanted = request_["devices"].as_array(); !wanted.empty()) {
-      for (const Json& text : wanted) TRY(test_wanted(text.as_string(), level));
-      return {};
-    }
-    // The first device of each kind. A GPU that does not open is no reason to refuse the build's cpu device.
-    std::set<std::int32_t> kinds;
-    std::optional<Diagnosis> first;
-    bool passed = false;
-    for (const Device& device : devices_) {
-      if (!kinds.insert(device.id.type).second) continue;
-      if (auto tested = engine_->self_test(level, device.id)) {
-        passed = true;
-      } else {
-        Diagnosis diagnosis =
-            std::move(tested.error().with("device", device.text()).with("stage", "selftest"));
-        if (!first) first = diagnosis;
-        warnings_.push_back(std::move(diagnosis));
-      }
-    }
-    if (passed) return {};
-    if (first) {
-      warnings_.clear();
-      return fail(std::move(*first));
-    }
+    for (const Device& device : devices_to_test()) test(device.text(), device.id, level);
+    ask_why_none_is_listed(level);
+    if (passed_) return {};
+    if (first_failure_) return fail(std::move(*first_failure_));
     Diagnosis why = no_device(level, diagnose("EH-G16").with("devices", offered()));
     // Having no device is no error for a build that promises nothing but the processor.
     if (why.code == "EH-G16" && !promises_accelerator()) return {};
     return fail(std::move(why));
+  }
+
+  // Several cards may differ: each is tested.
+  std::vector<Device> devices_to_test() const {
+    const auto& wanted = request_["devices"].as_array();
+    const auto is_wanted = [&](const Device& device) {
+      return std::ranges::any_of(wanted,
+                                 [&](const Json& text) { return device.is_meant_by(text.as_string()); });
+    };
+    const bool only_processors = !wanted.empty() && std::ranges::all_of(wanted, [&](const Json& text) {
+      return std::ranges::any_of(devices_, [&](const Device& device) {
+        return !device.is_accelerator() && device.is_meant_by(text.as_string());
+      });
+    });
+    std::vector<Device> chosen;
+    bool has_processor = false;
+    for (const Device& device : devices_) {
+      if (device.is_accelerator() ? !only_processors && !is_skipped(device)
+                                  : !has_processor || is_wanted(device))
+        chosen.push_back(device);
+      has_processor = has_processor || !device.is_accelerator();
+    }
+    return chosen;
+  }
+
+  // Its self-test crashed or hung in an earlier run.
+  bool is_skipped(const Device& device) const {
+    return std::ranges::any_of(request_["skipped"].as_array(), [&](const Json& name) {
+      return name.as_string() == device.text() || name.as_string() == every_accelerator;
+    });
+  }
+
+  void test(const std::string& name, engine_device device, std::int32_t level) {
+    const bool is_accelerator = device.type != ENGINE_CPU;
+    if (is_accelerator) channel_.write(Json::object().set("testing", name));
+    auto tested = engine_->self_test(level, device);
+    if (is_accelerator) channel_.write(Json::object().set("testing", ""));
+    Json result = Json::object().set("device", name).set("accelerator", is_accelerator);
+    if (tested) {
+      passed_ = true;
+    } else {
+      Diagnosis failure = std::move(tested.error().with("device", name).with("stage", "selftest"));
+      result.set("failed", diagnosis_to_wire(failure));
+      if (!first_failure_) first_failure_ = std::move(failure);
+    }
+    tested_.push(std::move(result));
+  }
+
+  // An engine that lists no device of the build's kind knows the reason best: a self-test of the first one
+  // has to fail, and returns the message of the layer below.
+  void ask_why_none_is_listed(std::int32_t level) {
+    const std::string& kind = request_["accelerator"].as_string();
+    if (kind.empty() || devices_.empty() || std::ranges::any_of(devices_, &Device::is_accelerator)) return;
+    Diagnosis why = diagnose("EH-G16");
+    why.with("device", kind + ":0").with("devices", offered());
+    engine_device promised{};
+    if (parse_device(kind + ":0", promised))
+      if (auto tested = engine_->self_test(level, promised); !tested) why = std::move(tested).error();
+    tested_.push(Json::object()
+                     .set("device", kind + ":0")
+                     .set("accelerator", true)
+                     .set("listed", false)
+                     .set("failed", diagnosis_to_wire(why.with("stage", "selftest"))));
   }
 
   bool promises_accelerator() const {
@@ -232,32 +280,6 @@ class Probe {
     return otherwise;
   }
 
-  Result<void> test_wanted(const std::string& text, std::int32_t level) {
-    // The engine's own name for a device counts first: "ggml:0" is no kind that every host knows.
-    if (const Device* const device = first_meant(devices_, text)) {
-      auto tested = engine_->self_test(level, device->id);
-      if (!tested) return fail(std::move(tested.error().with("device", device->text())));
-      return {};
-    }
-    engine_device wanted{};
-    const bool is_device = parse_device(text, wanted);
-    bool same_kind = false;
-    if (is_device)
-      for (const Device& device : devices_) {
-        same_kind = same_kind || device.id.type == wanted.type;
-        if (device.id.type == wanted.type && device.id.index == wanted.index) {
-          auto tested = engine_->self_test(level, wanted);
-          if (!tested) return fail(std::move(tested.error().with("device", device.text())));
-          return {};
-        }
-      }
-    // Devices of this kind exist, but not with this number: the request is wrong, and the build is not at
-    // fault.
-    if ((!is_device && text != "gpu") || same_kind || (wanted.type == ENGINE_CPU && !devices_.empty()))
-      return fail(no_such_device(devices_, text));
-    return fail(no_device(level, diagnose("EH-G16").with("device", text).with("devices", offered())));
-  }
-
   std::string offered() const {
     std::string list;
     for (const Device& device : devices_) list += (list.empty() ? "" : ", ") + device.text();
@@ -274,6 +296,9 @@ class Probe {
   std::vector<Library> libraries_;
   std::vector<Device> devices_;
   std::vector<Diagnosis> warnings_;
+  Json tested_ = Json::array();
+  bool passed_ = false;  // the self-test of a device
+  std::optional<Diagnosis> first_failure_;
 };
 
 }  // namespace

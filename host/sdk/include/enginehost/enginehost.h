@@ -205,7 +205,8 @@ ENGINEHOST_API void enginehost_engine_free(enginehost_engine* engine) ENGINEHOST
 ENGINEHOST_API const char* enginehost_engine_report(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
 ENGINEHOST_API const char* enginehost_engine_build(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
 ENGINEHOST_API const char* enginehost_engine_flavor(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
-/* Nonzero if a better build failed or is quarantined, or the request was not met; the report says which and why. */
+/* Nonzero if a better build failed or is quarantined, the request was not met, or a build for GPUs is open with its
+ * processor only, because its GPUs failed; the report says which and why. */
 ENGINEHOST_API int32_t enginehost_engine_is_fallback(const enginehost_engine* engine) ENGINEHOST_NOEXCEPT;
 
 typedef struct enginehost_device {
