@@ -5,12 +5,20 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <sstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/environment.hpp"
 #include "base/file_calls.hpp"
+#include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/posix/local_accounts.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 
 namespace enginehost {
@@ -29,26 +37,206 @@ std::vector<std::string> line_of(const char* file, std::uint64_t number, std::si
   return {};
 }
 
-Diagnosis untrusted(const fs::path& folder, std::string problem, const calls::Status& status) {
+// Which other writers matter.
+enum class Writers { any_owner, everybody, groups };
+
+struct Rule {
+  bool accepts_one_owner;  // besides this user and root
+  Writers asked;           // each includes those before it
+  bool above;              // the folders above and the links are looked at, too
+};
+// In the order of Purpose.
+constexpr Rule rules[] = {
+    {false, Writers::groups, true},      // belief
+    {false, Writers::groups, true},      // personal
+    {true, Writers::groups, true},       // named
+    {false, Writers::everybody, true},   // program
+    {false, Writers::groups, false},     // sdk_part
+    {false, Writers::any_owner, false},  // home
+};
+
+#ifdef __APPLE__
+constexpr gid_t administrators[] = {0, 80};  // "wheel" and "admin"
+#else
+constexpr gid_t administrators[] = {0};
+#endif
+
+constexpr int most_links = 40;  // as the kernel
+
+std::string text_of_user(uid_t uid) {
+  const auto user = local_user(uid);
+  return "user " + std::to_string(uid) + (user ? " (" + user->name + ")" : std::string());
+}
+
+Diagnosis untrusted(const std::string& folder, std::string_view problem, const calls::Status& status) {
   char mode[8];
   std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(status.st_mode & 07777));
   return std::move(diagnose("EH-F22")
-                       .with("folder", path_text(folder))
+                       .with("folder", folder)
                        .with("problem", problem)
                        .with("owner", std::to_string(status.st_uid), "stat")
                        .with("mode", mode, "stat"));
 }
 
-// A group whose only member is this user (a default of many systems) adds no other writer.
-bool is_private_group(gid_t group) {
-  const auto user = local_user(::geteuid());
+// A group whose only member is that user (a default of many systems) adds no other writer.
+bool is_private_group(gid_t group, uid_t uid) {
+  const auto user = local_user(uid);
   const auto found = local_group(group);
   // The group is known only to a directory service, which is not queried because that needs a socket.
   // Services that give each user a group use the user's number for it.
-  if (!user && !found) return group == ::geteuid() && group == ::getegid();
+  if (!user && !found) return group == uid && (uid != ::geteuid() || group == ::getegid());
   if (!user || !found || user->group != group || found->name != user->name) return false;
   return std::ranges::all_of(found->members, [&](const std::string& member) { return member == user->name; });
 }
+
+// A caller with less rights than this program must not give it code. With set-user-ID the program's user is
+// another one than its caller.
+bool is_the_callers(uid_t uid) { return uid != 0 && uid == ::getuid() && has_more_rights_than_its_caller(); }
+
+// Returns the user (or group) that stands for all that a user namespace has no number for; nothing outside of
+// one.
+std::optional<std::int64_t> overflow_id(const char* map, const char* number) {
+  // The first namespace maps every number to itself.
+  const std::string mapped = read_kernel_file(map);
+  std::istringstream words(mapped);
+  std::uint64_t inside = 0, outside = 0, count = 0;
+  if (!(words >> inside >> outside >> count) || (inside == 0 && outside == 0 && count == 4294967295u))
+    return {};
+  return parse_integer(trim(read_kernel_file(number)));
+}
+
+bool is_owner(const fs::path& path, uid_t uid) {
+  calls::Status status{};
+  return calls::stat(path.c_str(), &status) == 0 && status.st_uid == uid;
+}
+
+// One question about one path.
+class Question {
+ public:
+  Question(const Rule& rule, const Known& known) : rule_(rule), above_(known.above.native()) {
+    if (!known.sdk.empty()) knows_sdk_ = calls::stat(known.sdk.c_str(), &sdk_) == 0;
+  }
+
+  Changers answer(const std::string& path) {
+    calls::Status status{};
+    if (rule_.above)
+      walk(path);
+    else if (calls::stat(path.c_str(), &status) == 0)
+      static_cast<void>(is_safe(path, status, true));
+    if (other_) answer_.other = text_of_user(*other_);
+    return std::move(answer_);
+  }
+
+ private:
+  // Looks at the path part by part, and at the parts of each link's target.
+  void walk(const std::string& path) {
+    std::string at, rest = path;
+    calls::Status status{};
+    const auto begin_at_root = [&] {
+      at = "/";
+      in_open_folder_ = false;
+      return calls::stat("/", &status) == 0 && is_safe(at, status, false);
+    };
+    if (!above_.empty() && path.size() > above_.size() && path.starts_with(above_) &&
+        path[above_.size()] == '/') {
+      at = above_;
+      rest.erase(0, above_.size());
+    } else if (path.starts_with('/') && !begin_at_root()) {
+      return;
+    }
+    for (int links = 0; !rest.empty();) {
+      const std::size_t begin = rest.find_first_not_of('/'), end = rest.find('/', begin);
+      if (begin == std::string::npos) return;
+      const std::string name = rest.substr(begin, end - begin);
+      rest.erase(0, end);
+      if (name == ".") continue;
+      if (name == "..") {
+        at.resize(std::max<std::size_t>(at.find_last_of('/'), 1));
+        in_open_folder_ = calls::stat(at.c_str(), &status) == 0 && (status.st_mode & S_IWOTH) != 0;
+        continue;
+      }
+      std::string next = at.empty() ? name : at.ends_with('/') ? at + name : at + "/" + name;
+      if (calls::lstat(next.c_str(), &status) != 0) return;
+      if (S_ISLNK(status.st_mode)) {
+        std::error_code error;
+        const fs::path target = fs::read_symlink(next, error);
+        if (!belongs_here(next, status) || error || ++links > most_links) return;
+        if (target.is_absolute() && !begin_at_root()) return;
+        rest = target.native() + rest;
+        continue;
+      }
+      at = std::move(next);
+      if (!is_safe(at, status, rest.find_first_not_of('/') == std::string::npos)) return;
+      in_open_folder_ = (status.st_mode & S_IWOTH) != 0;
+    }
+  }
+
+  bool is_safe(const std::string& at, const calls::Status& status, bool is_last) {
+    if (!belongs_here(at, status)) return false;
+    // The sticky bit lets only an entry's owner exchange it. In the last folder all that others add is read.
+    if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0 || rule_.asked == Writers::any_owner ||
+        (!is_last && (status.st_mode & S_ISVTX) != 0) ||
+        (status.st_uid == ::geteuid() && !keeps_modes(path_of(at))))
+      return true;
+    if ((status.st_mode & S_IWOTH) != 0) return refuse(at, "everybody may write into it", status);
+    if (rule_.asked == Writers::everybody || is_harmless(status)) return true;
+    const auto group = local_group(status.st_gid);
+    return refuse(at,
+                  "the members of group " + std::to_string(status.st_gid) +
+                      (group ? " (" + group->name + ")" : std::string()) + " may write into it",
+                  status);
+  }
+
+  bool belongs_here(const std::string& at, const calls::Status& status) {
+    const uid_t uid = status.st_uid;
+    const bool is_callers = is_the_callers(uid);
+    if (uid == 0 || (uid == ::geteuid() && !is_callers) || (knows_sdk_ && uid == sdk_.st_uid) ||
+        (rule_.accepts_one_owner && other_ == uid) || stands_for_root(at, uid))
+      return true;
+    if (rule_.accepts_one_owner && !is_callers && !other_) {
+      other_ = uid;
+      return true;
+    }
+    other_ = uid;
+    return refuse(
+        at,
+        "it belongs to " + text_of_user(uid) +
+            (is_callers ? ", who has less rights than this program" : ", who is neither this user nor root"),
+        status);
+  }
+
+  // In a user namespace root's files may have the overflow user, as those of other users do. Somebody else
+  // may have made what is in a folder that everybody may write.
+  bool stands_for_root(const std::string& at, uid_t uid) {
+    if (!overflow_user_)
+      overflow_user_ = overflow_id("/proc/self/uid_map", "/proc/sys/kernel/overflowuid").value_or(-1);
+    if (*overflow_user_ != uid) return false;
+    return mount_flags(path_of(at)).starts_with("ro") ||
+           (!in_open_folder_ && is_owner("/", uid) && is_owner(library_folder(), uid));
+  }
+
+  bool is_harmless(const calls::Status& status) const {
+    const gid_t group = status.st_gid;
+    return std::ranges::find(administrators, group) != std::end(administrators) ||
+           is_private_group(group, status.st_uid) || is_private_group(group, ::geteuid()) ||
+           (knows_sdk_ && (sdk_.st_mode & S_IWGRP) != 0 && sdk_.st_gid == group) ||
+           (overflow_user_ == status.st_uid &&
+            overflow_id("/proc/self/gid_map", "/proc/sys/kernel/overflowgid") == group);
+  }
+
+  bool refuse(const std::string& at, std::string_view problem, const calls::Status& status) {
+    answer_.problem = untrusted(at, problem, status);
+    return false;
+  }
+
+  const Rule& rule_;
+  const std::string& above_;
+  calls::Status sdk_{};
+  bool knows_sdk_ = false, in_open_folder_ = false;
+  std::optional<std::int64_t> overflow_user_;  // -1: there is none
+  std::optional<uid_t> other_;
+  Changers answer_;
+};
 
 }  // namespace
 
@@ -68,20 +256,8 @@ std::optional<LocalGroup> local_group(std::uint64_t gid) {
   return group;
 }
 
-std::optional<Diagnosis> ownership_problem(const fs::path& path) {
-  calls::Status status{};
-  if (calls::stat(path.c_str(), &status) != 0) return {};
-  if (status.st_uid != 0 && status.st_uid != ::geteuid())
-    return untrusted(
-        path, "it belongs to user " + std::to_string(status.st_uid) + ", who is neither this user nor root",
-        status);
-  if ((status.st_mode & S_IWOTH) != 0) return untrusted(path, "everybody may write into it", status);
-  return {};
-}
-
-std::optional<Diagnosis> ownership_problem_of_program(const fs::path& file) {
-  auto problem = ownership_problem(file.parent_path());
-  return problem ? problem : ownership_problem(file);
+Changers who_may_change(const fs::path& path, Purpose purpose, const Known& known) {
+  return Question(rules[static_cast<std::size_t>(purpose)], known).answer(path.native());
 }
 
 Result<std::optional<std::string>> become_owner_of(const fs::path& folder) {
@@ -94,9 +270,14 @@ Result<std::optional<std::string>> become_owner_of(const fs::path& folder) {
   const gid_t group = account ? static_cast<gid_t>(account->group) : status.st_gid;
   if (::setgroups(1, &group) != 0 || ::setgid(group) != 0 || ::setuid(user) != 0 || ::geteuid() != user)
     return fail(untrusted(
-        at,
+        at.native(),
         "it belongs to user " + std::to_string(user) + ", and this process of root may not become that user",
         status));
+  // A home that others cannot enter, or that counts for nobody else, is of no use to that user.
+  std::error_code error;
+  if (account && fs::is_directory(account->home, error) &&
+      !is_owner(environment_variable("HOME").value_or(""), user))
+    ::setenv("HOME", account->home.c_str(), 1);
   return std::optional(std::to_string(user));
 }
 
@@ -115,15 +296,6 @@ std::optional<Foreign> made_by_another(const fs::path& root, const fs::path& fil
     }
   }
   return {};
-}
-
-std::optional<Diagnosis> group_problem(const fs::path& folder) {
-  calls::Status status{};
-  if (calls::stat(folder.c_str(), &status) != 0 || (status.st_mode & S_IWGRP) == 0 || status.st_gid == 0 ||
-      is_private_group(status.st_gid))
-    return {};
-  return untrusted(folder, "the members of group " + std::to_string(status.st_gid) + " may write into it",
-                   status);
 }
 
 }  // namespace enginehost

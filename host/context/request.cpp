@@ -57,6 +57,7 @@ void add_state_of_repositories(Diagnosis& unknown, const settings::Settings& set
 }  // namespace
 
 Result<resolve::Plan> decide(OpenContext& context, resolve::Request request) {
+  TRY(context.check_cache());
   TRY(context.check_records());
   // A forced build may be one of another engine.
   context.need_engine(request.force.empty() ? request.engine : std::string());
