@@ -14,7 +14,7 @@
 // this user. A group is no other user if its number is 0 (on macOS also "admin"), or if it is the private
 // group of the owner.
 //
-// What cannot be looked at is nobody's: reading it fails later, with its own reason.
+// A path that cannot be looked at is nobody's: reading it fails later, with its own reason.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -25,7 +25,7 @@
 
 namespace enginehost {
 
-// What a path is asked about for. The rule of each is a row of the table in posix/ownership.cpp.
+// The use of a path. The rule of each is a row of the table in posix/ownership.cpp.
 enum class Purpose {
   belief,    // the system's configuration, layers, keys, what others prepared
   personal,  // this user's configuration, state and usual cache
@@ -35,7 +35,7 @@ enum class Purpose {
   home       // whose home folder it is
 };
 
-// What is known before the path is looked at.
+// Facts that are known before the path is looked at.
 struct Known {
   // A folder above the path that was asked about before: it and those above it are not looked at again.
   std::filesystem::path above;

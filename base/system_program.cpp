@@ -21,7 +21,7 @@ bool is_program(const fs::path& file) {
   return fs::is_regular_file(file, error) && calls::access(file.c_str(), X_OK) == 0;
 }
 
-// Whoever may add files to the folder chooses what a name starts, whatever the sticky bit.
+// A user who may add files to the folder chooses what a name starts, whatever the sticky bit.
 std::optional<Diagnosis> problem_of(const fs::path& file) {
   const fs::path folder = file.parent_path();
   auto problem = who_may_change(folder, Purpose::program).problem;

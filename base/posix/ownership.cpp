@@ -2,14 +2,20 @@
 
 #include <grp.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/xattr.h>
+#endif
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/environment.hpp"
@@ -37,8 +43,8 @@ std::vector<std::string> line_of(const char* file, std::uint64_t number, std::si
   return {};
 }
 
-// Which other writers matter.
-enum class Writers { any_owner, everybody, groups };
+// The other writers that matter. Group 0 and the private group are among every_group only.
+enum class Writers { any_owner, everybody, other_groups, every_group };
 
 struct Rule {
   bool accepts_one_owner;  // besides this user and root
@@ -47,12 +53,12 @@ struct Rule {
 };
 // In the order of Purpose.
 constexpr Rule rules[] = {
-    {false, Writers::groups, true},      // belief
-    {false, Writers::groups, true},      // personal
-    {true, Writers::groups, true},       // named
-    {false, Writers::everybody, true},   // program
-    {false, Writers::groups, false},     // sdk_part
-    {false, Writers::any_owner, false},  // home
+    {false, Writers::other_groups, true},  // belief
+    {false, Writers::other_groups, true},  // personal
+    {true, Writers::other_groups, true},   // named
+    {false, Writers::everybody, true},     // program
+    {false, Writers::every_group, false},  // sdk_part
+    {false, Writers::any_owner, false},    // home
 };
 
 #ifdef __APPLE__
@@ -108,6 +114,60 @@ std::optional<std::int64_t> overflow_id(const char* map, const char* number) {
 bool is_owner(const fs::path& path, uid_t uid) {
   calls::Status status{};
   return calls::stat(path.c_str(), &status) == 0 && status.st_uid == uid;
+}
+
+struct Writer {
+  bool is_group;
+  id_t id;
+};
+
+// Returns who may write besides the owner and everybody, if the mode says that a group may. With an access
+// list (acl(5)) that is only the most that any user or group of the list may.
+std::vector<Writer> other_writers_of(const std::string& path, const calls::Status& status) {
+#ifdef __linux__
+  struct Entry {
+    std::uint16_t tag, rights;
+    std::uint32_t id;
+  };
+  constexpr std::uint16_t user = 0x02, group_of_file = 0x04, group = 0x08, write = 0x02;
+  constexpr std::size_t header = 4;
+  alignas(Entry) char list[header + 512 * sizeof(Entry)];
+  const ssize_t size = ::getxattr(path.c_str(), "system.posix_acl_access", list, sizeof list);
+  if (size > static_cast<ssize_t>(header)) {
+    std::vector<Entry> entries((static_cast<std::size_t>(size) - header) / sizeof(Entry));
+    std::memcpy(entries.data(), list + header, entries.size() * sizeof(Entry));
+    std::vector<Writer> writers;
+    for (const Entry& entry : entries) {
+      if ((entry.rights & write) == 0) continue;
+      if (entry.tag == group_of_file) writers.push_back({true, status.st_gid});
+      if (entry.tag == user || entry.tag == group) writers.push_back({entry.tag == group, entry.id});
+    }
+    return writers;
+  }
+#else
+  static_cast<void>(path);
+#endif
+  return {{true, status.st_gid}};
+}
+
+// Returns true in the usual case: no link, no other owner, no other writer. One call for each part of the
+// path and little code, because every open by a cached decision runs this first (docs/decisions/038).
+bool is_plainly_safe(std::string path, const std::string& above) {
+  const uid_t user = ::geteuid();
+  if (!path.starts_with('/') || has_more_rights_than_its_caller()) return false;
+  std::size_t end = path.starts_with(above + "/") ? above.size() : 0;
+  while (end < path.size()) {
+    end = std::min(path.find('/', end + 1), path.size());
+    const char separator = std::exchange(path[end], '\0');
+    calls::Status status{};
+    if (calls::lstat(path.c_str(), &status) != 0) return false;
+    path[end] = separator;
+    const bool sticky = end < path.size() && (status.st_mode & S_ISVTX) != 0;
+    if (S_ISLNK(status.st_mode) || (status.st_uid != user && status.st_uid != 0) ||
+        ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !sticky))
+      return false;
+  }
+  return true;
 }
 
 // One question about one path.
@@ -179,20 +239,22 @@ class Question {
         (status.st_uid == ::geteuid() && !keeps_modes(path_of(at))))
       return true;
     if ((status.st_mode & S_IWOTH) != 0) return refuse(at, "everybody may write into it", status);
-    if (rule_.asked == Writers::everybody || is_harmless(status)) return true;
-    const auto group = local_group(status.st_gid);
-    return refuse(at,
-                  "the members of group " + std::to_string(status.st_gid) +
-                      (group ? " (" + group->name + ")" : std::string()) + " may write into it",
-                  status);
+    if (rule_.asked == Writers::everybody) return true;
+    for (const Writer& writer : other_writers_of(at, status)) {
+      if (writer.is_group ? is_harmless(writer.id, status) : is_trusted(writer.id)) continue;
+      const auto group = writer.is_group ? local_group(writer.id) : std::nullopt;
+      const std::string who = !writer.is_group ? text_of_user(writer.id)
+                                               : "the members of group " + std::to_string(writer.id) +
+                                                     (group ? " (" + group->name + ")" : std::string());
+      return refuse(at, who + " may write into it", status);
+    }
+    return true;
   }
 
   bool belongs_here(const std::string& at, const calls::Status& status) {
     const uid_t uid = status.st_uid;
     const bool is_callers = is_the_callers(uid);
-    if (uid == 0 || (uid == ::geteuid() && !is_callers) || (knows_sdk_ && uid == sdk_.st_uid) ||
-        (rule_.accepts_one_owner && other_ == uid) || stands_for_root(at, uid))
-      return true;
+    if (is_trusted(uid) || stands_for_root(at, uid)) return true;
     if (rule_.accepts_one_owner && !is_callers && !other_) {
       other_ = uid;
       return true;
@@ -205,6 +267,11 @@ class Question {
         status);
   }
 
+  bool is_trusted(uid_t uid) const {
+    return uid == 0 || (uid == ::geteuid() && !is_the_callers(uid)) || (knows_sdk_ && uid == sdk_.st_uid) ||
+           (rule_.accepts_one_owner && other_ == uid);
+  }
+
   // In a user namespace root's files may have the overflow user, as those of other users do. Somebody else
   // may have made what is in a folder that everybody may write.
   bool stands_for_root(const std::string& at, uid_t uid) {
@@ -215,11 +282,12 @@ class Question {
            (!in_open_folder_ && is_owner("/", uid) && is_owner(library_folder(), uid));
   }
 
-  bool is_harmless(const calls::Status& status) const {
-    const gid_t group = status.st_gid;
+  // `status`: of the file that the group may write.
+  bool is_harmless(gid_t group, const calls::Status& status) const {
+    if (knows_sdk_ && (sdk_.st_mode & S_IWGRP) != 0 && sdk_.st_gid == group) return true;
+    if (rule_.asked == Writers::every_group) return false;
     return std::ranges::find(administrators, group) != std::end(administrators) ||
            is_private_group(group, status.st_uid) || is_private_group(group, ::geteuid()) ||
-           (knows_sdk_ && (sdk_.st_mode & S_IWGRP) != 0 && sdk_.st_gid == group) ||
            (overflow_user_ == status.st_uid &&
             overflow_id("/proc/self/gid_map", "/proc/sys/kernel/overflowgid") == group);
   }
@@ -257,7 +325,9 @@ std::optional<LocalGroup> local_group(std::uint64_t gid) {
 }
 
 Changers who_may_change(const fs::path& path, Purpose purpose, const Known& known) {
-  return Question(rules[static_cast<std::size_t>(purpose)], known).answer(path.native());
+  const Rule& rule = rules[static_cast<std::size_t>(purpose)];
+  if (rule.above && is_plainly_safe(path.native(), known.above.native())) return {};
+  return Question(rule, known).answer(path.native());
 }
 
 Result<std::optional<std::string>> become_owner_of(const fs::path& folder) {

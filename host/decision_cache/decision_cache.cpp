@@ -247,9 +247,9 @@ DecisionCache::DecisionCache(const settings::FlagValues& flags, const resolve::R
 std::optional<CachedDecision> DecisionCache::find() const {
   if (first_lines_.empty()) return std::nullopt;
   // Settings, which ask about the cache, are not read before.
-  if (who_may_change(path_of(file_), cache_is_named_ ? Purpose::named : Purpose::personal).problem)
-    return std::nullopt;
-  const auto bytes = read_file(path_of(file_), most_bytes);
+  const fs::path file = path_of(file_);
+  if (who_may_change(file, cache_is_named_ ? Purpose::named : Purpose::personal).problem) return std::nullopt;
+  const auto bytes = read_file(file, most_bytes);
   if (!bytes || bytes->size() < first_lines_.size() + checksum_size) return std::nullopt;
   std::string_view text(bytes->data(), bytes->size() - checksum_size);
   // A file that a power cut truncated is a miss. The checksum only detects damage; the key is compared whole.

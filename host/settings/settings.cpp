@@ -210,8 +210,8 @@ std::string_view replaced_by_loader([[maybe_unused]] std::string_view path) {
   return {};
 }
 
-// Refuses a path that a source names if it is not that of its user: whoever may change it, decides what is
-// believed or run.
+// Refuses a path that a source names if a user may change it who was not meant to decide what is believed or
+// run.
 void refuse_if_exposed(Settings& settings, SettingsMerge& merge, const char* key, const fs::path& path,
                        Purpose purpose, const fs::path& sdk = {}) {
   const auto problem = who_may_change(path, purpose, {.above = {}, .sdk = sdk}).problem;

@@ -1,10 +1,15 @@
-// Who may change a file or folder, by POSIX modes: the path itself, its links and the folders above.
+// The users who may change a file or folder, by POSIX modes: the path itself, its links and the folders
+// above.
 #include "base/ownership.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/xattr.h>
+#endif
 
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -44,7 +49,7 @@ class Ownership : public testing::Test {
     const Changers changers = who_may_change(path, purpose, known);
     return changers.problem ? reason_of(*changers.problem, path) : "safe";
   }
-  // What another process prints: with other rights, in another namespace.
+  // The answer of another process: with other rights, in another namespace.
   static std::string asked_in(std::vector<std::string> launcher, const fs::path& path,
                               const char* purpose = "belief") {
     for (const std::string& word :
@@ -126,7 +131,7 @@ TEST_F(Ownership, F22AnotherUsersFileFolderOrLinkIsNotSafe) {
   EXPECT_EQ(asked(folder_ / "link"), "it belongs to user 64001, who is neither this user nor root");
 }
 
-// As HOME=/tmp has it: whoever came first made the folder.
+// As with HOME=/tmp: another user came first.
 TEST_F(Ownership, F22AFolderThatAnotherMadeInAStickyFolderIsNotSafe) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   folder("tmp", 01777);
@@ -176,6 +181,38 @@ TEST_F(Ownership, AGroupWithOtherMembersIsNotSafe) {
   own(folder_ / "layer", 03775, 0);
   EXPECT_EQ(asked(inside), "safe") << "sticky";
 }
+
+#ifdef __linux__
+TEST_F(Ownership, F22AnAccessListMayNameOtherWriters) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const fs::path listed = file("listed", 0664);
+  // The list's version; then tag, rights and id of each entry, ordered by tag.
+  struct Entry {
+    std::uint16_t tag, rights;
+    std::uint32_t id;
+  };
+  const auto give = [&](std::vector<Entry> between, std::uint16_t mask) {
+    const std::uint32_t version = 2, none = UINT32_MAX;
+    std::vector<Entry> entries{{0x01, 6, none}};
+    entries.insert(entries.end(), between.begin(), between.end());
+    for (const Entry& last : {Entry{0x10, mask, none}, Entry{0x20, 4, none}}) entries.push_back(last);
+    std::string list(reinterpret_cast<const char*>(&version), sizeof version);
+    list.append(reinterpret_cast<const char*>(entries.data()), entries.size() * sizeof(Entry));
+    return ::setxattr(listed.c_str(), "system.posix_acl_access", list.data(), list.size(), 0) == 0;
+  };
+  const Entry own_group{0x04, 4, UINT32_MAX};
+  if (!give({{0x02, 6, alice}, own_group}, 6)) GTEST_SKIP() << "this file system keeps no access lists";
+  EXPECT_EQ(asked(listed), "user 64001 may write into it");
+  ASSERT_TRUE(give({own_group, {0x08, 6, bob}}, 6));
+  EXPECT_EQ(asked(listed), "the members of group 64002 may write into it");
+  ASSERT_TRUE(give({{0x02, 4, alice}, own_group}, 6));
+  EXPECT_EQ(asked(listed), "safe") << "another user may only read";
+  ASSERT_TRUE(give({{0x02, 6, alice}, own_group}, 4));
+  EXPECT_EQ(asked(listed), "safe") << "the mask forbids it";
+  ASSERT_TRUE(give({{0x02, 6, 0}, own_group}, 6));
+  EXPECT_EQ(asked(listed), "safe") << "root";
+}
+#endif
 
 TEST_F(Ownership, ThePrivateGroupOfTheOwnerIsSafe) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
@@ -247,6 +284,7 @@ class InAUserNamespace : public Ownership {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
     if (asked_in(launcher(), "/").find("safe") == std::string::npos)
       GTEST_SKIP() << "user namespaces are closed here";
+    own(folder_.path(), 0755, alice);  // it lies in a folder that everybody may write
   }
   static std::vector<std::string> launcher() {
     std::vector<std::string> words = as(alice);

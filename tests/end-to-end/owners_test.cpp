@@ -8,6 +8,7 @@
 #include "base/paths.hpp"
 #include "tests/end-to-end/fault.hpp"
 #include "tests/end-to-end/workplace.hpp"
+#include "tests/support/paths.hpp"
 
 namespace enginehost::test {
 namespace {
@@ -21,6 +22,15 @@ constexpr uid_t alice = 64001, bob = 64002;  // no users of any machine
 
 std::vector<std::string> as(uid_t user) {
   return {"setpriv", "--reuid", std::to_string(user), "--regid", std::to_string(user), "--clear-groups"};
+}
+
+// Without the folders of the workplace.
+std::vector<std::string> with_home(std::vector<std::string> launcher, const fs::path& home) {
+  launcher.emplace_back("env");
+  for (const char* variable : {"ENGINEHOST_CACHE", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"})
+    launcher.insert(launcher.end(), {"-u", variable});
+  launcher.push_back("HOME=" + home.native());
+  return launcher;
 }
 
 // Alice's home holds a configuration with a launcher that notes who runs it.
@@ -46,9 +56,7 @@ class FilesOfAnother : public testing::Test {
   Ended at_home(const std::string& command, std::vector<std::string> arguments,
                 std::vector<std::string> launcher = {}) const {
     RunOptions options;
-    options.launcher = std::move(launcher);
-    options.environment = {"HOME=" + home_.native(), "ENGINEHOST_CACHE", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
-                           "XDG_STATE_HOME"};
+    options.launcher = with_home(std::move(launcher), home_);
     return workplace_.run(command, std::move(arguments), options);
   }
   std::vector<std::string> opening() const {
@@ -137,9 +145,7 @@ TEST_F(FilesOfAnother, ANamedCacheOpensAndTheOpenSaysWhose) {
                                            "--cache",   cache,          "--json"};
   const auto open_as_bob = [&] {
     RunOptions options;
-    options.launcher = as(bob);
-    options.environment = {"HOME=/nonexistent", "ENGINEHOST_CACHE", "XDG_STATE_HOME", "XDG_CACHE_HOME",
-                           "XDG_CONFIG_HOME"};
+    options.launcher = with_home(as(bob), "/nonexistent");
     return workplace_.info(arguments, options);
   };
   const Ended opened = open_as_bob();

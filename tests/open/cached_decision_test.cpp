@@ -12,8 +12,6 @@
 #include "host/open/open.hpp"
 #include "tests/open/fixture.hpp"
 #ifndef _WIN32
-#include <unistd.h>
-
 #include "tests/support/posix/limit.hpp"
 #endif
 
@@ -124,43 +122,6 @@ TEST_F(CachedDecisionTest, WarnsOfAnIgnoredLayerUntilItIsFixed) {
   fs::permissions(layer, fs::perms::owner_all);
   expect_decided_again();
   EXPECT_TRUE(context_->warnings().empty());
-}
-
-TEST_F(CachedDecisionTest, WarnsOfALayerBelowAnOpenFolderUntilThatIsFixed) {
-  const fs::path above = folder_ / "open";
-  fs::create_directories(above / "layer/refs");
-  fs::permissions(above, fs::perms::all);
-  test::write_text(test::config_of_tests(), "{\"repositories_default\": false, \"system_layers\": [" +
-                                                Json(path_text(above / "layer")).dump() + "]}");
-  open_until_ready();
-  ASSERT_TRUE(open().by_cached_decision);
-  ASSERT_EQ(context_->warnings().size(), 1u);
-  EXPECT_NE(context_->warnings()[0].find(path_text(above) + " is not trusted"), std::string::npos);
-  fs::permissions(above, fs::perms::owner_all);
-  expect_decided_again();
-  EXPECT_TRUE(context_->warnings().empty());
-}
-
-TEST_F(CachedDecisionTest, IsNotBelievedIfSomebodyElseMayChangeIt) {
-  const fs::path state = folder_ / "cache/state";
-  for (const fs::path& open_folder : {state / "decisions", state}) {
-    open_until_ready();
-    ASSERT_TRUE(open().by_cached_decision);
-    fs::permissions(open_folder, fs::perms::all);
-    expect_decided_again();
-    fs::permissions(open_folder, fs::perms::owner_all);
-  }
-  open_until_ready();
-  fs::permissions(folder_ / "cache", fs::perms::all);
-  const Outcome outcome = open();
-  EXPECT_EQ(outcome.state, State::failed) << "the builds are not believed, either";
-  EXPECT_EQ(outcome.diagnosis->code, "EH-F22");
-  fs::permissions(folder_ / "cache", fs::perms::owner_all);
-  open_until_ready();
-  if (effective_user() != "0") return;
-  for (const auto& file : fs::directory_iterator(state / "decisions"))
-    ASSERT_EQ(::chown(file.path().c_str(), 64001, 64001), 0);
-  expect_decided_again();
 }
 
 TEST_F(CachedDecisionTest, IsNotStoredWhileALayerHasATransientFault) {

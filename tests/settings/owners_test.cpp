@@ -73,7 +73,7 @@ TEST_F(Owners, ALinkToAnothersConfigurationIsLeftOut) {
   give(root_ / "theirs/config.json", 0);
   EXPECT_THAT(load().probe_launcher, ElementsAre("/bin/false"));
   give(user_config());
-  EXPECT_THAT(load().probe_launcher, IsEmpty()) << "whoever made the link may change it";
+  EXPECT_THAT(load().probe_launcher, IsEmpty()) << "its maker may change the link";
 }
 
 TEST_F(Owners, AConfigurationBelowXdgFollowsTheSameRule) {
@@ -182,11 +182,11 @@ TEST_F(Owners, ANamedCacheMayBeAnothersAndThatIsSaid) {
 }
 
 TEST_F(Owners, F22NothingIsOpenedFromACacheThatOthersMayChange) {
-  const fs::path cache = folder("cache");
-  folder("cache/refs");
+  const fs::path cache = folder("shared/cache");
+  folder("shared/cache/refs");
   flags_.cache = cache.native();
   EXPECT_FALSE(load().cache_problem);
-  for (const std::string part : {"cache", "cache/refs", ""})
+  for (const std::string part : {"shared/cache", "shared/cache/refs", "shared"})
     for (const mode_t mode : {0777u, 0757u}) {
       folder(part, mode);
       const auto problem = load().cache_problem;
@@ -247,7 +247,7 @@ TEST_F(Owners, P02ANamedProgramInAFolderThatEverybodyMayWriteIsRefused) {
     EXPECT_EQ(refusal().value("exposed"), program);
     set_mode(program, 0755);
     give(program);
-    EXPECT_TRUE(load_settings(flags_, environment_)) << "whoever names it accepts its owner";
+    EXPECT_TRUE(load_settings(flags_, environment_)) << "naming it accepts its owner";
     give(program, 0);
   }
 }

@@ -137,8 +137,8 @@ TEST_F(PlacesTest, AProbeThatSomebodyElseMayReplaceIsNotRun) {
     EXPECT_EQ(load().helper, root_ / probe);
     set_mode(path, 0757);
     EXPECT_EQ(load().helper, "") << path;
-    EXPECT_THAT(load().warnings,
-                ElementsAre(HasSubstr("is not used: " + (root_ / path).string() + ": everybody may write into it")));
+    EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("is not used: " + (root_ / path).string() +
+                                                       ": everybody may write into it")));
     set_mode(path, 0755);
     if (geteuid() != 0) continue;
     ASSERT_EQ(chown((root_ / path).c_str(), 65534, static_cast<gid_t>(-1)), 0);

@@ -337,7 +337,7 @@ constexpr Entry entries[] = {
          "skipped, and nothing is opened from such a cache.",
      .before = "owner and mode of the folders that lead to a build",
      .causes = {"{folder} is not trusted: {problem}", "a folder of the cache is not trusted"},
-     .remedies = {"{place=cache}let nobody else write there: chmod -R go-w {folder|word}",
+     .remedies = {"{place=cache}let nobody else own it or write there: chown, chmod -R go-w {folder|word}",
                   "{place=cache}name another cache: --cache or ENGINEHOST_CACHE",
                   "{!place}make root its owner, and let no other user write there: chown -R root and "
                   "chmod -R go-w",

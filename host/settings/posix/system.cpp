@@ -109,8 +109,7 @@ fs::path home_in_database() {
 
 // A daemon may run without HOME, and a command of sudo or su with the HOME of somebody else.
 void set_home(Environment& environment) {
-  // The caller's home would give code to a program that has more rights. Another home would be as far from
-  // what whoever gave it those rights had in mind.
+  // The caller's home would give code to a program that has more rights. No other home was chosen for it.
   if (has_more_rights_than_its_caller()) return;
   const std::string* const home = environment.find("HOME");
   if (home != nullptr && fs::path(*home).is_absolute()) {
