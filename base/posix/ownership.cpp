@@ -99,16 +99,18 @@ bool is_private_group(gid_t group, uid_t uid) {
 // another one than its caller.
 bool is_the_callers(uid_t uid) { return uid != 0 && uid == ::getuid() && has_more_rights_than_its_caller(); }
 
-// Returns the user (or group) that stands for all that a user namespace has no number for; nothing outside of
-// one.
-std::optional<std::int64_t> overflow_id(const char* map, const char* number) {
+// Returns whether users have other numbers here than on the machine.
+bool is_in_user_namespace() {
   // The first namespace maps every number to itself.
-  const std::string mapped = read_kernel_file(map);
-  std::istringstream words(mapped);
+  const std::string map = read_kernel_file("/proc/self/uid_map");
+  std::istringstream words(map);
   std::uint64_t inside = 0, outside = 0, count = 0;
-  if (!(words >> inside >> outside >> count) || (inside == 0 && outside == 0 && count == 4294967295u))
-    return {};
-  return parse_integer(trim(read_kernel_file(number)));
+  return words >> inside >> outside >> count && (inside != 0 || outside != 0 || count != 4294967295u);
+}
+
+// Returns the user or group that stands for all that a user namespace has no number for.
+std::int64_t overflow_number(const char* file) {
+  return parse_integer(trim(read_kernel_file(file))).value_or(-1);
 }
 
 bool is_owner(const fs::path& path, uid_t uid) {
@@ -276,7 +278,7 @@ class Question {
   // may have made what is in a folder that everybody may write.
   bool stands_for_root(const std::string& at, uid_t uid) {
     if (!overflow_user_)
-      overflow_user_ = overflow_id("/proc/self/uid_map", "/proc/sys/kernel/overflowuid").value_or(-1);
+      overflow_user_ = is_in_user_namespace() ? overflow_number("/proc/sys/kernel/overflowuid") : -1;
     if (*overflow_user_ != uid) return false;
     return mount_flags(path_of(at)).starts_with("ro") ||
            (!in_open_folder_ && is_owner("/", uid) && is_owner(library_folder(), uid));
@@ -288,8 +290,7 @@ class Question {
     if (rule_.asked == Writers::every_group) return false;
     return std::ranges::find(administrators, group) != std::end(administrators) ||
            is_private_group(group, status.st_uid) || is_private_group(group, ::geteuid()) ||
-           (overflow_user_ == status.st_uid &&
-            overflow_id("/proc/self/gid_map", "/proc/sys/kernel/overflowgid") == group);
+           (overflow_user_ == status.st_uid && overflow_number("/proc/sys/kernel/overflowgid") == group);
   }
 
   bool refuse(const std::string& at, std::string_view problem, const calls::Status& status) {

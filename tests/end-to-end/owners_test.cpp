@@ -38,6 +38,7 @@ class FilesOfAnother : public testing::Test {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    ASSERT_EQ(::chmod(workplace_.folder().c_str(), 0755), 0);
     repository_.add(good_build());
     repository_.write();
     write_text(ran_, "");
@@ -167,6 +168,7 @@ class HomeOfAProgramWithMoreRights : public testing::TestWithParam<const char*> 
 TEST_P(HomeOfAProgramWithMoreRights, DoesNotCount) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a program more rights";
   const Workplace workplace;
+  ASSERT_EQ(::chmod(workplace.folder().c_str(), 0755), 0);
   const fs::path program = workplace.folder() / "program";
   fs::copy_file(build_path("/bin/engine-info"), program);
   // The user "daemon" has a home that exists.
