@@ -21,6 +21,13 @@ bool is_program(const fs::path& file) {
   return fs::is_regular_file(file, error) && calls::access(file.c_str(), X_OK) == 0;
 }
 
+// A user who may add files to the folder chooses what a name starts, whatever the sticky bit.
+std::optional<Diagnosis> problem_of(const fs::path& file) {
+  const fs::path folder = file.parent_path();
+  auto problem = who_may_change(folder, Purpose::program).problem;
+  return problem ? problem : who_may_change(file, Purpose::program, {.above = folder, .sdk = {}}).problem;
+}
+
 }  // namespace
 
 FoundProgram find_program(std::string_view name, std::string_view path) {
@@ -31,9 +38,8 @@ FoundProgram find_program(std::string_view name, std::string_view path) {
     if (!is_program(file)) continue;
     if (!path_of(entry).is_absolute()) {
       result.skipped.push_back((entry.empty() ? "an empty entry" : entry) + ": it is not an absolute folder");
-    } else if (const auto problem = ownership_problem_of_program(file)) {
-      result.skipped.push_back(std::string(problem->value("folder")) + ": " +
-                               std::string(problem->value("problem")));
+    } else if (const auto problem = problem_of(file)) {
+      result.skipped.push_back(reason_of(*problem));
     } else {
       result.file = std::move(file);
       return result;

@@ -19,10 +19,19 @@ std::vector<fs::path> leading_folders(const fs::path& root) {
   return {root, root / "refs", root / "views", root / "trees", root / "lists"};
 }
 
+Changers who_may_change_cache(const fs::path& root, Purpose purpose) {
+  Changers all;
+  for (const fs::path& folder : leading_folders(root)) {
+    // The folders above the root are looked at once.
+    Changers one = who_may_change(folder, purpose, {.above = folder == root ? fs::path() : root, .sdk = {}});
+    if (all.other.empty()) all.other = std::move(one.other);
+    if ((all.problem = std::move(one.problem))) return all;
+  }
+  return all;
+}
+
 std::optional<Diagnosis> layer_problem(const fs::path& layer) {
-  for (const fs::path& folder : leading_folders(layer))
-    if (auto problem = ownership_problem(folder)) return problem;
-  return {};
+  return who_may_change_cache(layer, Purpose::belief).problem;
 }
 
 std::optional<Diagnosis> folder_unreadable(const fs::path& folder) {
@@ -57,13 +66,11 @@ std::vector<Diagnosis> layers_passed_over(const std::vector<fs::path>& layers) {
 
 std::vector<Diagnosis> place_problems(const fs::path& root) {
   std::vector<Diagnosis> problems;
-  for (const fs::path& folder : leading_folders(root)) {
-    if (auto problem = ownership_problem(folder)) {
+  for (const fs::path& folder : leading_folders(root))
+    if (auto problem =
+            who_may_change(folder, Purpose::belief, {.above = folder == root ? fs::path() : root, .sdk = {}})
+                .problem)
       problems.push_back(std::move(*problem));
-      continue;
-    }
-    if (auto problem = group_problem(folder)) problems.push_back(std::move(*problem));
-  }
   if (forbids_execution(root))
     problems.push_back(diagnose("EH-L22").with("folder", path_text(root)).with("flag", "noexec", "statvfs"));
   if (auto format = check_format(root); !format) problems.push_back(std::move(format).error());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ownership.hpp"
 #include "base/result.hpp"
 
 namespace enginehost::cache {
@@ -13,9 +14,12 @@ namespace enginehost::cache {
 // one of them decides which code runs.
 std::vector<std::filesystem::path> leading_folders(const std::filesystem::path& root);
 
-// Returns EH-F22 ("folder", "problem", "owner") if a read-only layer must not be loaded from: the layer, or a
-// searched folder of it, belongs to a user other than this one and root, or is writable by everybody. Returns
-// nothing if it may be loaded or does not exist.
+// Returns who may change one of them (base/ownership.hpp).
+Changers who_may_change_cache(const std::filesystem::path& root, Purpose purpose);
+
+// Returns EH-F22 ("folder", "problem", "owner") if a read-only layer must not be loaded from, because
+// somebody other than this user and root may change it. Returns nothing if it may be loaded or does not
+// exist.
 std::optional<Diagnosis> layer_problem(const std::filesystem::path& layer);
 
 // Returns EH-F23 ("folder", "problem" or the errno facts) if the folder exists but cannot be read or entered,
@@ -25,9 +29,8 @@ std::optional<Diagnosis> folder_unreadable(const std::filesystem::path& folder);
 // Returns the reason for each existing layer that is not used: EH-F22 as above, or EH-F23.
 std::vector<Diagnosis> layers_passed_over(const std::vector<std::filesystem::path>& layers);
 
-// Returns all problems of a cache's folder that an administrator should know: EH-F22 as above, also for a
-// folder that is writable by a group with other members; EH-L27 if its file system is mounted noexec; EH-F16
-// if a newer program made it.
+// Returns all problems of a cache's folder that an administrator should know: EH-F22 as above; EH-L27 if its
+// file system is mounted noexec; EH-F16 if a newer program made it.
 std::vector<Diagnosis> place_problems(const std::filesystem::path& root);
 
 }  // namespace enginehost::cache

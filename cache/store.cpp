@@ -293,7 +293,8 @@ Result<void> Store::check_place() const {
       diagnose("EH-F16")
           .with("variable", home_variable())
           .with("problem", std::string("there is no folder for the cache: this user has no home folder (") +
-                               home_variable() + " is not set, or is no absolute path)"));
+                               home_variable() +
+                               " is not set, or is no absolute path), or it belongs to another user"));
 }
 
 Result<void> Store::check_readable() const {

@@ -64,9 +64,7 @@ Diagnosis untrusted(const fs::path& folder, const std::string& problem, const st
                        .with("owner", owner, "GetNamedSecurityInfo"));
 }
 
-}  // namespace
-
-std::optional<Diagnosis> ownership_problem(const fs::path& path) {
+Changers changers_of(const fs::path& path) {
   PSID owner = nullptr;
   PACL list = nullptr;
   PSECURITY_DESCRIPTOR raw = nullptr;
@@ -77,10 +75,17 @@ std::optional<Diagnosis> ownership_problem(const fs::path& path) {
     return {};
   const std::unique_ptr<void, FreeLocal> descriptor(raw);
   const std::string owned_by = text_of_sid(owner);
-  if (owned_by != sid_of_this_user() && !is_administrator(owned_by))
-    return untrusted(path, "it belongs to " + owned_by + ", who is neither this user nor an administrator",
-                     owned_by);
-  if (list == nullptr) return untrusted(path, "everybody has full access to it", owned_by);
+  Changers changers;
+  if (owned_by != sid_of_this_user() && !is_administrator(owned_by)) {
+    changers.other = "user " + owned_by;
+    changers.problem = untrusted(
+        path, "it belongs to " + owned_by + ", who is neither this user nor an administrator", owned_by);
+    return changers;
+  }
+  if (list == nullptr) {
+    changers.problem = untrusted(path, "everybody has full access to it", owned_by);
+    return changers;
+  }
   // Rights to add a file, or to let others add one.
   constexpr DWORD writes = FILE_ADD_FILE | FILE_ADD_SUBDIRECTORY | FILE_DELETE_CHILD | DELETE | WRITE_DAC |
                            WRITE_OWNER | GENERIC_WRITE | GENERIC_ALL;
@@ -92,22 +97,25 @@ std::optional<Diagnosis> ownership_problem(const fs::path& path) {
         (entry->Header.AceFlags & INHERIT_ONLY_ACE) != 0 || (entry->Mask & writes) == 0)
       continue;
     const std::string who = text_of_sid(const_cast<DWORD*>(&entry->SidStart));
-    if (const char* everybody = everybody_named(who))
-      return untrusted(path, std::string(everybody) + " (" + who + ") may write into it", owned_by);
+    if (const char* everybody = everybody_named(who)) {
+      changers.problem =
+          untrusted(path, std::string(everybody) + " (" + who + ") may write into it", owned_by);
+      return changers;
+    }
   }
-  return {};
+  return changers;
 }
 
-std::optional<Diagnosis> ownership_problem_of_program(const fs::path& file) {
-  auto problem = ownership_problem(file.parent_path());
-  return problem ? problem : ownership_problem(file);
+}  // namespace
+
+Changers who_may_change(const fs::path& path, Purpose purpose, const Known&) {
+  if (purpose == Purpose::personal || purpose == Purpose::named || purpose == Purpose::home) return {};
+  return changers_of(path);
 }
 
 // Files of an administrator have the access list of their folder, which is inherited.
 Result<std::optional<std::string>> become_owner_of(const fs::path&) { return std::optional<std::string>(); }
 
 std::optional<Foreign> made_by_another(const fs::path&, const fs::path&) { return {}; }
-
-std::optional<Diagnosis> group_problem(const fs::path&) { return {}; }
 
 }  // namespace enginehost

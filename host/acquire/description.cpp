@@ -160,7 +160,9 @@ std::optional<Diagnosis> outside_of_repository(const manifest::Source& source, c
       transfer::is_url(owner->repository))
     return {};
   // Only somebody who may read the user's files anyway can name one of them.
-  if (path_of(source.location).is_absolute() && !ownership_problem(path_of(owner->repository))) return {};
+  if (path_of(source.location).is_absolute() &&
+      !who_may_change(path_of(owner->repository), Purpose::belief).problem)
+    return {};
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::weakly_canonical(path_of(owner->repository), error);
   const std::string where = resolve_file_source(source, build);

@@ -226,8 +226,10 @@ void name_builds(manifest::Catalog& catalog, const CatalogRequest& request) {
 std::optional<Diagnosis> owner_problem(const settings::Repository& repository) {
   if (settings::is_url(repository.location)) return {};
   const fs::path folder = path_of(repository.location);
-  auto problem = ownership_problem(folder);
-  return problem ? problem : ownership_problem(folder / "index.json");
+  auto problem = who_may_change(folder, Purpose::belief).problem;
+  return problem
+             ? problem
+             : who_may_change(folder / "index.json", Purpose::belief, {.above = folder, .sdk = {}}).problem;
 }
 
 // A repository that the caller or a configuration allows to be unsigned, or that is trusted by its location,

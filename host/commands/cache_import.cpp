@@ -84,8 +84,8 @@ Json reported(const offline::ImportedBuild& build, bool as_text) {
 }
 
 Result<Json> import_into_store(const CacheRun& run, const ImportFlags& flags) {
-  TRY(become_owner(run));
   const cache::Store store = target_of(run, flags);
+  TRY(become_owner(store.root(), run.common.quiet || run.common.json));
   open::OpenContext context(run.settings, {}, run.cancel);
   offline::ImportRequest request;
   request.file = given_path(flags.file);

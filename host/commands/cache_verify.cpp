@@ -428,7 +428,7 @@ Json check_audit_log(const settings::Settings& settings, bool print_text, std::o
 }
 
 Result<CacheAnswer> verify(const CacheRun& run, VerifyFlags flags) {
-  if (flags.repair) TRY(prepare_to_write(run));
+  if (flags.repair) prepare_to_write(run);
   open::OpenContext context(run.settings, {}, run.cancel);
   TRY_ASSIGN(flags.build, installed_build(context.store(), flags.build));
   Verification all{context, flags, run.common.json, run.common.quiet};

@@ -10,8 +10,10 @@
 #include <new>
 
 #include "base/location.hpp"
+#include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/printable.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "host/commands/arguments.hpp"
 #include "host/commands/help.hpp"
@@ -180,6 +182,26 @@ settings::FlagValues values_of(const CommonFlags& flags) {
   settings::FlagValues values = flags.values;
   if (flags.verbose) values.log = "info";
   return values;
+}
+
+Result<void> become_owner(const std::filesystem::path& folder, bool quiet) {
+  TRY_ASSIGN(const auto became, become_owner_of(folder));
+  if (became && !quiet)
+    print_warnings(
+        {path_text(folder) + " belongs to user " + *became + ": this command goes on as that user"}, {},
+        false);
+  return {};
+}
+
+Result<void> go_on_as_owner(const CommonFlags& flags) {
+  if (effective_user() != "0") return {};
+  settings::Environment environment = settings::Environment::of_this_process();
+  const bool named = flags.values.cache || environment.find("ENGINEHOST_CACHE") != nullptr;
+  std::filesystem::path folder = named ? std::filesystem::path() : environment.foreign_home;
+  // A mistake in a configuration is reported when the settings are used.
+  if (folder.empty())
+    if (const auto settings = load_settings(values_of(flags), environment)) folder = settings->cache_folder;
+  return become_owner(folder, flags.quiet || flags.json);
 }
 
 Result<settings::Settings> settings_of(const CommonFlags& flags) {

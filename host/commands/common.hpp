@@ -49,6 +49,12 @@ std::filesystem::path given_path(const std::string& path);
 // standard error and returns 2.
 std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
+// Makes root's command go on as the owner of the folder, with a warning, unless `quiet`.
+Result<void> become_owner(const std::filesystem::path& folder, bool quiet);
+// The same for the cache of these flags, or for the home folder that HOME still names after sudo or su. Files
+// of that user are then neither read nor run with root's rights. Call it before settings are read.
+Result<void> go_on_as_owner(const CommonFlags& flags);
+
 // Returns the settings from flags, environment and configuration files.
 settings::FlagValues values_of(const CommonFlags& flags);
 Result<settings::Settings> settings_of(const CommonFlags& flags);

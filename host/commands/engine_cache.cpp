@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 
-#include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -90,7 +89,7 @@ Result<Json> fetch_for(const CacheRun& run, const settings::Settings& settings,
 
 Result<Json> fetch(const CacheRun& run, const FetchFlags& flags) {
   TRY(run.store().check_place());  // before any question, and before anything is written
-  TRY(prepare_to_write(run));
+  prepare_to_write(run);
   settings::Settings settings = run.settings;
   if (flags.keep)
     for (settings::Repository& repository : settings.repositories) repository.keep = true;
@@ -227,6 +226,12 @@ std::vector<CacheSubcommand> add_remove(CLI::App& app) {
   return {{removing, [build](const CacheRun& run) { return remove_build(run, *build); }, true}};
 }
 
+// Root's work in the system layer concerns no user's cache.
+bool is_for_all_users(const CLI::App& subcommand) {
+  const CLI::Option* const layer = subcommand.get_option_no_throw("--layer");
+  return layer != nullptr && layer->count() != 0 && layer->as<std::string>() == "system";
+}
+
 Result<int> run(int argc, char** argv, const std::vector<AddSubcommands>& added) {
   CLI::App app{"fetch, list, check, repair and remove engine builds"};
   app.name("engine-cache");
@@ -242,12 +247,13 @@ Result<int> run(int argc, char** argv, const std::vector<AddSubcommands>& added)
   for (const AddSubcommands add : all)
     for (CacheSubcommand& one : add(app)) subcommands.push_back(std::move(one));
   if (const auto status = parse(app, argc, argv)) return *status;
-  TRY_ASSIGN(const settings::Settings settings, settings_of(common));
-  const CancelToken cancel = cancel_on_signal();
   const auto called =
       std::ranges::find_if(subcommands, [](const CacheSubcommand& one) { return one.parser->parsed(); });
+  if (!is_for_all_users(*called->parser)) TRY(go_on_as_owner(common));
+  TRY_ASSIGN(const settings::Settings settings, settings_of(common));
+  const CancelToken cancel = cancel_on_signal();
   const CacheRun run{settings, common, cancel};
-  if (called->writes) TRY(prepare_to_write(run));
+  if (called->writes) prepare_to_write(run);
   TRY_ASSIGN(const CacheAnswer answer, called->run(run));
   if (common.json) print(answer.document);
   return answer.status;
@@ -270,18 +276,8 @@ bool is_system_layer(const cache::Store& store, const settings::Settings& settin
          store.root().lexically_normal() == usual.lexically_normal();
 }
 
-Result<void> become_owner(const CacheRun& run) {
-  const std::filesystem::path root = run.store().root();
-  TRY_ASSIGN(const auto became, become_owner_of(root));
-  if (became)
-    run.warn({path_text(root) + " belongs to user " + *became + ": this command goes on as that user"});
-  return {};
-}
-
-Result<void> prepare_to_write(const CacheRun& run) {
-  TRY(become_owner(run));
+void prepare_to_write(const CacheRun& run) {
   if (is_system_layer(run.store(), run.settings)) set_system_layer_umask();
-  return {};
 }
 
 int run_engine_cache(int argc, char** argv, const std::vector<AddSubcommands>& added) {

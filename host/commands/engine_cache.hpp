@@ -45,11 +45,9 @@ std::vector<CacheSubcommand> add_trust(CLI::App& app);
 std::vector<CacheSubcommand> add_import(CLI::App& app);
 std::vector<CacheSubcommand> add_request(CLI::App& app);
 
-// Makes root the user whose cache this is, with a warning. Call it before anything is written.
-Result<void> become_owner(const CacheRun& run);
-// The same for subcommands that write nothing outside the cache: in a cache that all users read, new files
-// are readable for them.
-Result<void> prepare_to_write(const CacheRun& run);
+// For subcommands that write nothing outside the cache: in a cache that all users read, new files are
+// readable for them.
+void prepare_to_write(const CacheRun& run);
 // Returns whether the cache is one of the configured layers, or the default layer if none is configured. The
 // layer need not exist yet.
 bool is_system_layer(const cache::Store& store, const settings::Settings& settings);

@@ -427,6 +427,7 @@ Result<int> run(int argc, char** argv, AddMeasurement add_bench) {
   if (!flags.codes.empty()) return explain_codes(flags);
   if (!flags.inspect.empty()) return inspect(flags);
 
+  TRY(go_on_as_owner(flags.common));
   auto settings = settings_of(flags.common);
   const bool machine_only = flags.asked.engine.empty() && flags.plugin.empty();
   std::optional<Diagnosis> broken;

@@ -191,6 +191,7 @@ Result<int> run_command(int argc, char** argv) {
   if (const auto status = parse(app, argc, argv)) return *status;
   open::OpenRequest request;
   TRY_ASSIGN(request.request, request_of("engine-run", flags.asked));
+  TRY(go_on_as_owner(flags.common));
   // Wrong inputs are reported before anything is fetched or loaded.
   TRY_ASSIGN(const std::vector<NamedArray> inputs, read_inputs(flags.inputs));
   if (!flags.output.empty()) {

@@ -307,6 +307,11 @@ void OpenContext::read_history() {
   for (const history::Crash& crash : history::collect_crashes(state_folder_)) note_crash(*this, crash);
 }
 
+Result<void> OpenContext::check_cache() const {
+  if (settings().cache_problem) return fail(*settings().cache_problem);
+  return {};
+}
+
 Result<void> OpenContext::check_records() {
   read_history();
   if (history_->failure) return fail(*history_->failure);

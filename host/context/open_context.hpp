@@ -92,6 +92,8 @@ class OpenContext {
   // file and build id, the mount flags of the cache folder and of each layer, the probe program, its deadline
   // and its limit of memory, and the process limits. A record uses parts_for() the layer of its build.
   const history::Fingerprint& fingerprint();
+  // Fails with EH-F22 if somebody else may change the cache. Nothing may be opened from it then.
+  Result<void> check_cache() const;
   // Fails with EH-F23 or EH-F24 if records cannot be read for a transient reason. Nothing may be decided
   // then, because a quarantined build would be used.
   Result<void> check_records();

@@ -68,6 +68,7 @@ void name_forced(const manifest::Catalog& catalog, resolve::Request& request) {
 }  // namespace
 
 Result<resolve::Plan> decide(OpenContext& context, resolve::Request request) {
+  TRY(context.check_cache());
   TRY(context.check_records());
   // A forced build may be one of another engine.
   context.need_engine(request.force.empty() ? request.engine : std::string());

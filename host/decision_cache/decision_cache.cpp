@@ -7,6 +7,7 @@
 
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/record.hpp"
 #include "base/system_errors.hpp"
@@ -196,6 +197,9 @@ void add_decision(DependencySet& dependencies, OpenContext& context, const resol
     for (const fs::path& layer : context.store().layers())
       for (const fs::path& folder : cache::leading_folders(layer))
         dependencies.add(Kind::rights, path_text(folder));
+  // Or of a folder above.
+  for (const Diagnosis& why : origin.passed_over)
+    dependencies.add(Kind::rights, std::string(why.value("folder")));
   for (const resolve::Candidate& candidate : plan.candidates) {
     // The builds' own records depend on these: a missing library that appears, a system library that is
     // updated.
@@ -237,6 +241,7 @@ DecisionCache::DecisionCache(const settings::FlagValues& flags, const resolve::R
   machine_ = platform::machine_key_text(platform::Reach::decisive);
   const std::string key = key_of(*settings_key, request, probe, probe_deadline) + machine_;
   cache_ = settings_key->cache;
+  cache_is_named_ = settings_key->cache_is_named;
   file_ = text_below(path_of(cache_), {"state", "decisions", checksum_text(key)});
   first_lines_.append(format_line).append("key ").append(std::to_string(key.size())).append("\n");
   first_lines_.append(key).append("\n");
@@ -244,7 +249,10 @@ DecisionCache::DecisionCache(const settings::FlagValues& flags, const resolve::R
 
 std::optional<CachedDecision> DecisionCache::find() const {
   if (first_lines_.empty()) return std::nullopt;
-  const auto bytes = read_file(path_of(file_), most_bytes);
+  // Settings, which ask about the cache, are not read before.
+  const fs::path file = path_of(file_);
+  if (who_may_change(file, cache_is_named_ ? Purpose::named : Purpose::personal).problem) return std::nullopt;
+  const auto bytes = read_file(file, most_bytes);
   if (!bytes || bytes->size() < first_lines_.size() + checksum_size) return std::nullopt;
   std::string_view text(bytes->data(), bytes->size() - checksum_size);
   // A file that a power cut truncated is a miss. The checksum only detects damage; the key is compared whole.

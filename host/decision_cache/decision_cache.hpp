@@ -60,8 +60,9 @@ class DecisionCache {
   DecisionCache(const settings::FlagValues& flags, const resolve::Request& request, bool probe,
                 std::optional<std::chrono::seconds> probe_deadline);
 
-  // Returns the cached decision if everything that it depends on is unchanged. Reads one small file and
-  // checks each dependency in it. The store checks the build's own files.
+  // Returns the cached decision if everything that it depends on is unchanged, and nobody may change it who
+  // may not change the cache. Reads one small file and checks each dependency in it. The store checks the
+  // build's own files.
   std::optional<CachedDecision> find() const;
 
   // Records the machine as the decision will find it. Call it after settings were read and before deciding.
@@ -77,6 +78,7 @@ class DecisionCache {
   std::string first_lines_;  // of the file, with the key; empty: this request has no cached decision
   std::string machine_;      // platform::machine_key_text(), a part of the key
   std::string cache_, file_;
+  bool cache_is_named_ = false;
   std::optional<DependencySet> dependencies_;
   std::int64_t began_ns_ = 0;
 };

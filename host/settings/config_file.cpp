@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/files.hpp"
+#include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/system_errors.hpp"
@@ -241,6 +242,20 @@ std::string misplaced_rule(const std::string& key) {
 Result<ConfigFile> read_config_file(const fs::path& file, bool is_system_file, bool must_exist) {
   ConfigFile config;
   config.layer.source = path_text(file);
+  if (const auto problem =
+          who_may_change(file, is_system_file ? Purpose::belief : Purpose::personal).problem) {
+    const std::string reason = reason_of(*problem, file);
+    config.exposed = problem->value("folder");
+    if (is_system_file)
+      return fail(std::move(unusable("file", path_text(file), "", "it is not the administrator's: " + reason)
+                                .with("exposed", config.exposed)));
+    if (must_exist)
+      return fail(std::move(unusable("variable", "ENGINEHOST_CONFIG", "config",
+                                     "the file " + path_text(file) + " is not safe: " + reason)
+                                .with("exposed", config.exposed)));
+    config.warnings.push_back("the configuration " + path_text(file) + " is not used: " + reason);
+    return config;
+  }
   std::error_code error;
   const bool exists = fs::exists(file, error);
   // A policy that cannot be read must not count as missing: a dangling link, a link to itself, a folder that

@@ -30,10 +30,13 @@ struct ConfigFile {
   std::vector<std::string> newer_keys;   // keys of the policy that this version may pass over
   Policy policy;
   std::vector<std::string> warnings;
+  std::string exposed;  // the path that somebody else may change, so that the file is left out
 };
 
 // Reads a configuration file; a missing one gives an empty ConfigFile unless `must_exist`. A policy block
-// counts only in the system's file.
+// counts only in the system's file. A file that somebody else may change is left out, with a warning. It is
+// EH-P02 ("exposed") if it is the system's, because a policy must not be lost, or if somebody named it
+// (`must_exist`).
 Result<ConfigFile> read_config_file(const std::filesystem::path& file, bool is_system_file, bool must_exist);
 
 // Reads the ENGINEHOST_* variables. Error: EH-P02 with "variable" for a value that cannot be used.

@@ -4,9 +4,11 @@
 #include <cerrno>
 
 #include "base/file_calls.hpp"
+#include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/system_errors.hpp"
+#include "cache/layer_trust.hpp"
 
 namespace enginehost::settings {
 namespace {
@@ -50,9 +52,7 @@ Result<std::vector<fs::path>> paths_of_repository(const fs::path& repository, st
 // Returns why these paths are less protected than the SDK; empty if they are not. Records them as inputs.
 Result<std::string> less_protected(const std::vector<fs::path>& paths, const Environment& environment,
                                    Inputs* inputs) {
-  const fs::path sdk = calls::access(environment.library_folder.c_str(), F_OK) == 0
-                           ? environment.library_folder
-                           : environment.executable_folder;
+  const fs::path sdk = sdk_folder(environment);
   if (inputs != nullptr) {
     inputs->files.push_back(path_text(sdk));
     for (const fs::path& path : paths) inputs->files.push_back(path_text(path));
@@ -60,7 +60,19 @@ Result<std::string> less_protected(const std::vector<fs::path>& paths, const Env
   return why_untrusted(paths, sdk);
 }
 
+// Returns the cache that takes the place of the usual one, if it can be written.
+fs::path cache_below_state(const Environment& environment) {
+  const SettingsPlace state = state_folder(environment);
+  return state.folder.empty() || !can_be_written(state.folder / "cache") ? fs::path()
+                                                                         : state.folder / "cache";
+}
+
 }  // namespace
+
+fs::path sdk_folder(const Environment& environment) {
+  return calls::access(environment.library_folder.c_str(), F_OK) == 0 ? environment.library_folder
+                                                                      : environment.executable_folder;
+}
 
 std::vector<fs::path> places_of_repository(const Environment& environment) {
   return below_prefixes(environment, fs::path("share") / "enginehost" / "repository");
@@ -93,14 +105,40 @@ bool can_be_written(const fs::path& folder) {
   return false;
 }
 
-SettingsPlace usable_cache(const Environment& environment) {
+SettingsPlace usable_cache(const Environment& environment, std::vector<std::string>& warnings) {
   SettingsPlace usual = default_cache(environment);
+  if (usual.folder.empty()) return usual;
+  constexpr const char* remedy = "; --cache or ENGINEHOST_CACHE names another folder";
+  const Changers changers = cache::who_may_change_cache(usual.folder, Purpose::personal);
+  if (!changers.other.empty() && changers.problem) {
+    fs::path other = cache_below_state(environment);
+    if (who_may_change(other, Purpose::personal).problem) other.clear();
+    warnings.push_back("the cache " + path_text(usual.folder) +
+                       " is not used: " + reason_of(*changers.problem, usual.folder) +
+                       (other.empty() ? "" : ", and builds are kept in " + path_text(other)) + remedy);
+    return {other, std::string(not_anothers_cache)};
+  }
   // A folder that a variable names is the one to use, or to report.
-  if (usual.source != "default" || usual.folder.empty() || can_be_written(usual.folder)) return usual;
-  const SettingsPlace state = state_folder(environment);
-  if (state.folder.empty() || !can_be_written(state.folder / "cache")) return usual;
+  if (usual.source != "default" || can_be_written(usual.folder)) return usual;
+  const fs::path other = cache_below_state(environment);
+  if (other.empty()) return usual;
+  warnings.push_back("the cache " + path_text(usual.folder) + " cannot be written: builds are kept in " +
+                     path_text(other) + remedy);
   // Must differ from "default", because places with that source are not shown.
-  return {state.folder / "cache", std::string(not_the_usual_cache)};
+  return {other, std::string(not_the_usual_cache)};
+}
+
+void ask_about_cache(Settings& settings, bool named) {
+  const fs::path& cache = settings.cache_folder;
+  if (cache.empty()) return;
+  Changers changers = cache::who_may_change_cache(cache, named ? Purpose::named : Purpose::personal);
+  if (changers.problem) {
+    settings.cache_problem = std::move(changers.problem->with("place", "cache"));
+  } else if (!changers.other.empty()) {
+    settings.warnings.push_back("the cache " + path_text(cache) + " belongs to " + changers.other +
+                                ", who decides which code runs from it");
+    settings.cache_owner = std::move(changers.other);
+  }
 }
 
 SettingsPlace default_state(const fs::path& cache, const Environment& environment, Inputs* inputs) {

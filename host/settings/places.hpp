@@ -19,12 +19,17 @@ struct SettingsPlace {
 SettingsPlace default_cache(const Environment& environment);
 std::filesystem::path user_config_file(const Environment& environment);
 
-// The source of a cache that is not in its usual place.
+// The sources of a cache that is not in its usual place.
 inline constexpr std::string_view not_the_usual_cache = "the usual cache cannot be written";
+inline constexpr std::string_view not_anothers_cache = "the usual cache belongs to another user";
 
 // Returns the default cache. If that is below the home and cannot be written or created, returns the folder
-// "cache" in state_folder() if that can. The default cache is then still read, as a layer.
-SettingsPlace usable_cache(const Environment& environment);
+// "cache" in state_folder() if that can. The default cache is then still read, as a layer. If it belongs to
+// another user, it is not read; the folder is empty if there is no other. `warnings` says so.
+SettingsPlace usable_cache(const Environment& environment, std::vector<std::string>& warnings);
+
+// Sets cache_problem and cache_owner for the chosen cache. `named`: a source named it.
+void ask_about_cache(Settings& settings, bool named);
 
 // Returns the first that can be written or created: <cache>/state/<machine>, else $XDG_STATE_HOME/enginehost,
 // else empty.
@@ -43,6 +48,9 @@ std::string machine_name(const Environment& environment);
 // <prefix>/share/enginehost/repository and <prefix>/libexec/enginehost/enginehost-probe.
 std::vector<std::filesystem::path> places_of_repository(const Environment& environment);
 std::vector<std::filesystem::path> places_of_helper(const Environment& environment);
+
+// Returns the SDK's own folder.
+std::filesystem::path sdk_folder(const Environment& environment);
 
 // Returns the probe beside the library or the executable; empty if there is none. The probe is run, so it and
 // its folders must be as protected as the SDK; otherwise `warnings` says why it is not used. Fails where that
@@ -88,10 +96,6 @@ const char* helper_name();
 // Python packages of the user and of the system, libraries of the system, including folders that do not
 // exist.
 std::vector<LikelyInstallation> system_installations(const Environment& environment);
-
-// Empty when only the administrator can change the system's configuration file, or when there is none. The
-// permissions of its folder are not checked, because on POSIX only root can write there.
-std::string why_anybody_may_change(const std::filesystem::path& system_config);
 
 // Empty when all of these paths are as protected as the SDK itself. Fails where that cannot be determined now
 // (base/system_errors.hpp).

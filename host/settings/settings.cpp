@@ -4,6 +4,7 @@
 
 #include "base/files.hpp"
 #include "base/location.hpp"
+#include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/process.hpp"
@@ -215,21 +216,39 @@ std::string_view replaced_by_loader([[maybe_unused]] std::string_view path) {
   return {};
 }
 
+// Refuses a path that a source names if a user may change it who was not meant to decide what is believed or
+// run.
+void refuse_if_exposed(Settings& settings, SettingsMerge& merge, const char* key, const fs::path& path,
+                       Purpose purpose, const fs::path& sdk = {}) {
+  const auto problem = who_may_change(path, purpose, {.above = {}, .sdk = sdk}).problem;
+  if (problem)
+    merge.refuse(std::move(unusable("variable", settings.find(key)->source, key,
+                                    "\"" + path_text(path) + "\" is not safe: " + reason_of(*problem, path))
+                               .with("exposed", problem->value("folder"))));
+}
+
+void choose_launcher(Settings& settings, SettingsMerge& merge, const Environment&, bool said) {
+  if (said && !settings.probe_launcher.empty() && path_of(settings.probe_launcher.front()).is_absolute())
+    refuse_if_exposed(settings, merge, "probe_launcher", path_of(settings.probe_launcher.front()),
+                      Purpose::named);
+}
+
+void choose_certificates(Settings& settings, SettingsMerge& merge, const Environment&, bool said) {
+  if (said) refuse_if_exposed(settings, merge, "extra_ca", settings.extra_ca, Purpose::named);
+}
+
 void choose_cache(Settings& settings, SettingsMerge& merge, const Environment& environment, bool said) {
   if (said) {
     settings.cache_folder = path_of(plain_location(path_text(settings.cache_folder)));
   } else {
-    const SettingsPlace place = usable_cache(environment);
-    const fs::path usual = default_cache(environment).folder;
+    const SettingsPlace place = usable_cache(environment, settings.warnings);
     settings.cache_folder = place.folder;
-    if (place.source == not_the_usual_cache)
-      settings.warnings.push_back("the cache " + path_text(usual) +
-                                  " cannot be written: builds are kept in " + path_text(place.folder) +
-                                  "; --cache or ENGINEHOST_CACHE names another folder");
-    merge.record("cache", path_text(place.folder), place.folder.empty() ? "no home folder" : place.source);
-    if (place.folder.empty())
+    const bool homeless = place.folder.empty() && place.source.empty();
+    merge.record("cache", path_text(place.folder), homeless ? "no home folder" : place.source);
+    if (homeless)
       settings.warnings.push_back("there is no home folder and no cache folder is set: nothing can be kept");
   }
+  ask_about_cache(settings, said);
   // Refuses a path that is not UTF-8, because it becomes text in records, documents and loader messages,
   // where its bytes would change.
   const std::string& text = path_text(settings.cache_folder);
@@ -270,6 +289,7 @@ void choose_layers(Settings& settings, SettingsMerge& merge, const Environment& 
 
 void choose_state(Settings& settings, SettingsMerge& merge, const Environment& environment, bool said) {
   if (said) {
+    refuse_if_exposed(settings, merge, "state", settings.state_folder, Purpose::personal);
     settings.state_folder /= machine_name(environment);
     settings.state_set_by = settings.find("state")->source;
     return;
@@ -277,9 +297,19 @@ void choose_state(Settings& settings, SettingsMerge& merge, const Environment& e
   // The records of a cache that cannot be written still count.
   const fs::path unwritable = unwritable_cache(settings, environment);
   const fs::path& usual = unwritable.empty() ? settings.cache_folder : unwritable;
-  SettingsPlace place = default_state(usual, environment, &settings.inputs);
+  // Keys and proofs in another user's cache are that user's.
+  SettingsPlace place =
+      default_state(settings.cache_owner.empty() ? usual : fs::path(), environment, &settings.inputs);
   if (place.folder.empty() && !unwritable.empty())
     place = default_state(settings.cache_folder, environment, &settings.inputs);
+  if (const auto problem =
+          who_may_change(place.folder, Purpose::personal, {.above = settings.cache_folder, .sdk = {}})
+              .problem) {
+    settings.warnings.push_back("the state folder " + path_text(place.folder) +
+                                " is not used: " + reason_of(*problem, place.folder));
+    settings.inputs.files.emplace_back(problem->value("folder"));
+    place = {};
+  }
   settings.state_folder = place.folder;
   settings.read_state_folder = read_only_state(usual, place, environment);
   merge.record("state", path_text(place.folder),
@@ -294,7 +324,9 @@ void choose_state(Settings& settings, SettingsMerge& merge, const Environment& e
 }
 
 void choose_helper(Settings& settings, SettingsMerge& merge, const Environment& environment, bool said) {
-  if (said) return;
+  if (said)
+    return refuse_if_exposed(settings, merge, "helper", settings.helper, Purpose::named,
+                             sdk_folder(environment));
   const auto found = default_helper(environment, settings.warnings, &settings.inputs);
   if (!found) merge.refuse(found.error());
   const SettingsPlace place = found.value_or(SettingsPlace{});
@@ -321,7 +353,9 @@ constexpr Choice choices[] = {{"repositories_default", choose_repositories},
                               {"installations", choose_installations},
                               {"system_layers", choose_layers},
                               {"state", choose_state},
-                              {"helper", choose_helper}};
+                              {"helper", choose_helper},
+                              {"probe_launcher", choose_launcher},
+                              {"extra_ca", choose_certificates}};
 
 void choose(const Declaration& setting, Settings& settings, SettingsMerge& merge,
             const Environment& environment) {
@@ -404,8 +438,6 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   if (!user_file.empty()) {
     TRY_ASSIGN(user, read_config_file(user_file, false, named != nullptr));
   }
-  if (const std::string problem = why_anybody_may_change(environment.system_config); !problem.empty())
-    return fail(unusable("file", path_text(environment.system_config), "", problem));
   TRY_ASSIGN(ConfigFile system, read_config_file(environment.system_config, true, false));
 
   Settings settings;
@@ -417,6 +449,8 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
                                environment.machine_files.end());
   settings.policy = system.policy;
   settings.warnings = user.warnings;
+  if (!environment.warning.empty()) settings.warnings.push_back(environment.warning);
+  if (!user.exposed.empty()) settings.inputs.files.push_back(user.exposed);
   settings.warnings.insert(settings.warnings.end(), system.warnings.begin(), system.warnings.end());
   SettingsMerge merge(settings, {&from_flags, &from_environment, &user.layer, &system.layer}, system);
   merge.record("config", path_text(user_file), named != nullptr ? "ENGINEHOST_CONFIG" : "default");

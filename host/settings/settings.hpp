@@ -38,6 +38,8 @@ struct Setting {
 struct Environment {
   std::map<std::string, std::string> variables;
   std::filesystem::path home;            // empty: there is none
+  std::filesystem::path foreign_home;    // the folder that HOME names if it is another user's, so not `home`
+  std::string warning;                   // says so
   std::filesystem::path current_folder;  // only to complete relative paths given as flags
   bool reads_user_config = true;         // the file that variables and home name
   // Empty: none. On Windows of_this_process() sets them to folders below %ProgramData%.
@@ -83,14 +85,17 @@ struct Policy {
 // The files that settings depend on. While none of them changes, the same flags and the same environment give
 // the same settings.
 struct Inputs {
-  std::vector<std::string> files;     // read, or only checked for existence
+  std::vector<std::string> files;     // read, or only checked for existence, owner and mode
   std::vector<std::string> writable;  // folders that were writable
   std::vector<std::string> runnable;  // files that were executable
 };
 
 struct Settings : DeclaredSettings {
   std::vector<Repository> repositories;  // in order, the strongest first, the default one last
-  std::string state_set_by;              // the source that named state_folder; empty: none
+  // EH-F22 ("place"): somebody else may change the cache, so that nothing is opened from it.
+  std::optional<Diagnosis> cache_problem;
+  std::string cache_owner;   // the other user that a named cache belongs to: "user 1000 (alice)"
+  std::string state_set_by;  // the source that named state_folder; empty: none
   // The cache's own state folder, when it cannot be written and state_folder is another: what was quarantined
   // or agreed to there still counts. Otherwise empty.
   std::filesystem::path read_state_folder;
@@ -99,7 +104,8 @@ struct Settings : DeclaredSettings {
   std::vector<std::string> accept_licenses;  // ids, from the flags and the API
   bool by_application = false;               // see FlagValues
   std::vector<Setting> effective;            // every value above, policy and the proxies, with its source
-  std::vector<std::string> warnings;  // unknown keys, values that policy overrode, an untrusted repository
+  // Unknown keys, values that policy overrode, files of other users, an untrusted repository.
+  std::vector<std::string> warnings;
   Inputs inputs;
   // Where EngineHost's own repository and the probe were looked for; empty if they were found or are not
   // wanted.
@@ -112,7 +118,8 @@ struct Settings : DeclaredSettings {
 // defaults. The system file's policy block overrides all of them. Lists of repositories add up in that order.
 // Reads files and creates nothing. Any thread. Errors: EH-P01: a flag contradicts policy ("file", "key",
 // "policy", "what", "flag"). EH-P02: a value cannot be used ("file" or "variable" or "flag", "key",
-// "problem"); EH-P45 through the API ("argument", "problem"). EH-M01: a configuration file is not JSON.
+// "problem", and "exposed" if somebody else may change it); EH-P45 through the API ("argument", "problem").
+// EH-M01: a configuration file is not JSON.
 Result<Settings> load_settings(const FlagValues& flags, const Environment& environment);
 
 // Returns how many bytes of an installed build an open hashes (Settings::verify): none, 32 MiB, all.

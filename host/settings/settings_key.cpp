@@ -91,9 +91,11 @@ std::optional<SettingsKey> settings_key(const FlagValues& flags) {
   if (const std::string library = library_name(); !library.empty() && !add_file(text, library))
     return std::nullopt;
   const std::string* const variable = environment.find("ENGINEHOST_CACHE");
-  SettingsKey key{std::move(text), flags.cache           ? *flags.cache
-                                   : variable != nullptr ? *variable
-                                                         : path_text(cache.folder)};
+  SettingsKey key{std::move(text),
+                  flags.cache           ? *flags.cache
+                  : variable != nullptr ? *variable
+                                        : path_text(cache.folder),
+                  flags.cache || variable != nullptr};
   if (!path_of(key.cache).is_absolute()) return std::nullopt;
   return key;
 }

@@ -10,6 +10,7 @@ namespace enginehost::settings {
 struct SettingsKey {
   std::string text;   // flags, variables, folders, program and library, machine and user; no passwords
   std::string cache;  // the cache's place unless a configuration file sets another; absolute
+  bool cache_is_named = false;  // by a flag, the API or a variable
 };
 
 // If this text and Settings::inputs are unchanged, load_settings() gives the same result. Returns nothing

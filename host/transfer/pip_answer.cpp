@@ -63,7 +63,7 @@ bool is_valid(const KnownAnswer& known, bool needs_prefix) {
 fs::path file_of(const TransferOptions& options) { return path_of(options.answers_folder) / "pip.json"; }
 
 std::optional<KnownAnswer> recall(const TransferOptions& options) {
-  if (options.answers_folder.empty() || ownership_problem(file_of(options))) return {};
+  if (options.answers_folder.empty() || who_may_change(file_of(options), Purpose::belief).problem) return {};
   const auto text = read_file(file_of(options), 1u << 16);
   const auto read = text ? parse_json(*text, "pip.json") : Result<Json>(fail(text.error()));
   if (!read || (*read)["format"].as_integer() != 1 || !is_url((*read)["index"].as_string())) return {};

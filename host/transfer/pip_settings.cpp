@@ -105,8 +105,8 @@ void PipSettingsReader::set(Setting setting) {
 Result<void> PipSettingsReader::read(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error)) return {};
-  if (const auto problem = ownership_problem(file)) {
-    settings_.skipped.push_back(path_text(file) + ": " + std::string(problem->value("problem")));
+  if (const auto problem = who_may_change(file, Purpose::belief).problem) {
+    settings_.skipped.push_back(path_text(file) + ": " + reason_of(*problem, file));
     return {};
   }
   auto text = read_file(file, largest_settings_file, "EH-N17");

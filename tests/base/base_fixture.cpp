@@ -22,6 +22,7 @@
 #include "base/child_process.hpp"
 #include "base/environment.hpp"
 #include "base/files.hpp"
+#include "base/ownership.hpp"
 
 namespace {
 
@@ -56,6 +57,17 @@ int folders_and_report(const char* folder) {
   std::printf("%s\n", made ? "made" : made.error().code.c_str());
   if (!made) std::printf("errno=%s\n", std::string(made.error().value("errno")).c_str());
   return made ? 0 : 1;
+}
+
+// Prints the other user and the problem, each if there is one.
+int show_who_may_change(const char* path, std::string_view purpose) {
+  using enginehost::Purpose;
+  const auto changers = enginehost::who_may_change(path, purpose == "named"  ? Purpose::named
+                                                         : purpose == "home" ? Purpose::home
+                                                                             : Purpose::belief);
+  if (!changers.other.empty()) std::printf("other: %s\n", changers.other.c_str());
+  std::puts(changers.problem ? enginehost::reason_of(*changers.problem).c_str() : "safe");
+  return 0;
 }
 
 // Prints the effective user, group and capabilities, the variable as this process sees it, and the
@@ -98,6 +110,7 @@ bool forbid_reading_links() {
 int main(int count, char** arguments) {
   const std::string_view mode = count > 1 ? arguments[1] : "";
   if (mode == "variable" && count > 2) show_variable(arguments[2]);
+  if (mode == "whose" && count > 3) return show_who_may_change(arguments[2], arguments[3]);
   if (mode == "speak-on-abort") {
     ::signal(SIGABRT, speak_and_leave);
     wait_for_ever();

@@ -1,7 +1,7 @@
 /* Preloaded into a child: file systems on which locks, renames and names do not behave as on a local disk.
  *   ODD_LOCKS=granted   every flock succeeds          ODD_LOCKS=refused   every flock fails with ENOLCK
  *   ODD_LOCKS=stumbling the first flock of the process fails with EIO
- *   ODD_KIND=nfs        statfs reports NFS
+ *   ODD_KIND=nfs        statfs reports NFS            ODD_KIND=exfat    statfs reports exFAT
  *   ODD_STALE=N         every Nth open to read fails with ESTALE
  *   ODD_LATE=N          the first N searches for a record find nothing, as if its name were not visible yet
  * renameat2 fails with EINVAL whenever this is loaded. */
@@ -43,6 +43,7 @@ int statfs(const char* path, struct statfs* status) {
   const int result = real(path, status);
   const char* kind = getenv("ODD_KIND");
   if (result == 0 && kind && !strcmp(kind, "nfs")) status->f_type = 0x6969;
+  if (result == 0 && kind && !strcmp(kind, "exfat")) status->f_type = 0x2011BAB0;
   return result;
 }
 

@@ -101,10 +101,12 @@ class AdminPage : public testing::Test {
       : repository(folder / "repository", "onnxruntime"),
         of_board(folder / "stick/board-repository", "onnxruntime") {
     fs::permissions(folder.path(), fs::perms(0755));
-    for (const char* made : {"you/.config/enginehost", "them/.config/enginehost", "stick", "var-lib"})
+    for (const char* made :
+         {"you/.config/enginehost", "them/.config/enginehost", "root/.config/enginehost", "stick", "var-lib"})
       fs::create_directories(folder / made);
-    fs::permissions(folder / "stick", fs::perms(0777));
-    write_text(folder / "them/.config/enginehost/config.json", R"({"repositories_default": false})");
+    fs::permissions(folder / "stick", fs::perms(01777));
+    for (const char* user : {"them", "root"})
+      write_text(folder / user / ".config/enginehost/config.json", R"({"repositories_default": false})");
     write_text(folder / "you/.config/enginehost/config.json",
                Json::object()
                    .set("repositories_default", false)
@@ -164,7 +166,7 @@ class AdminPage : public testing::Test {
           request.argv.emplace_back(word);
     }
     // The isolated machine's root has no configuration that names a repository.
-    const std::string settings = connected ? home : (folder / "them").native();
+    const std::string settings = connected ? home : (folder / (root ? "root" : "them")).native();
     for (const std::string& word : std::vector<std::string>{
              "env", "-i", "LC_ALL=C", "HOME=" + home, "XDG_CONFIG_HOME=" + settings + "/.config",
              "PATH=" + build_path("/bin:/usr/sbin:/usr/bin:/sbin:/bin")})

@@ -96,14 +96,14 @@ TEST_F(PlacesTest, CacheAndInstallationsBehindALinkAreResolved) {
 TEST_F(PlacesTest, ARepositoryThatAnyoneMayWriteIsNotUsed) {
   set_mode(repository_, 0777);
   EXPECT_EQ(default_location(), "");
-  EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("anyone may write it")));
+  EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("everybody may write into it")));
 }
 
 TEST_F(PlacesTest, AManifestThatAnyoneMayWriteSpoilsTheRepository) {
   write(repository_ + "/engine.json", "{}");
   set_mode(repository_ + "/engine.json", 0666);
   EXPECT_EQ(default_location(), "");
-  EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("engine.json: anyone may write it")));
+  EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("engine.json: everybody may write into it")));
 }
 
 TEST_F(PlacesTest, AGroupMayWriteTheRepositoryOnlyWhereItMayWriteTheSdkToo) {
@@ -137,8 +137,8 @@ TEST_F(PlacesTest, AProbeThatSomebodyElseMayReplaceIsNotRun) {
     EXPECT_EQ(load().helper, root_ / probe);
     set_mode(path, 0757);
     EXPECT_EQ(load().helper, "") << path;
-    EXPECT_THAT(load().warnings,
-                ElementsAre(HasSubstr("is not used: " + (root_ / path).string() + ": anyone may write")));
+    EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("is not used: " + (root_ / path).string() +
+                                                       ": everybody may write into it")));
     set_mode(path, 0755);
     if (geteuid() != 0) continue;
     ASSERT_EQ(chown((root_ / path).c_str(), 65534, static_cast<gid_t>(-1)), 0);

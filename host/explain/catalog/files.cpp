@@ -247,8 +247,7 @@ constexpr Entry entries[] = {
           "that can be written, as docker run --volume does, and name it as the cache",
           "{!variable}{!place}{!format}{!foreign}{!crossed}{errno=EACCES}ask the cache's owner to "
           "fetch the build: engine-cache fetch",
-          "{place=cache}{!variable}{!format}{!foreign}{!crossed}run this as the owner of {folder}, "
-          "or give this user write permission there",
+          "{place=cache}{!variable}{!format}{!foreign}{!crossed}run this as the owner of {folder}",
           "{?in_the_way}engine-cache verify --repair moves {in_the_way} aside",
           "{place=state}{!in_the_way}{!state_set_by}name a cache that this user can write: --cache "
           "or ENGINEHOST_CACHE",
@@ -332,12 +331,17 @@ constexpr Entry entries[] = {
           "archive"}},
     {.name = {"EH-F22", "a folder of the cache is not trusted"},
      .meaning =
-         "A folder of the cache belongs to another user than this one or root, or other users may write into "
-         "it. They could decide which code is loaded from it. A system layer like this is skipped.",
+         "A folder of the cache, or one above it, belongs to another user than this one or root, or other "
+         "users "
+         "may write into it. They could decide which code is loaded from it. A system layer like this is "
+         "skipped, and nothing is opened from such a cache.",
      .before = "owner and mode of the folders that lead to a build",
      .causes = {"{folder} is not trusted: {problem}", "a folder of the cache is not trusted"},
-     .remedies = {"make root its owner, and let no other user write there: chown -R root and chmod -R go-w",
-                  "remove the layer from \"system_layers\" of the configuration"},
+     .remedies = {"{place=cache}let nobody else own it or write there: chown, chmod -R go-w {folder|word}",
+                  "{place=cache}name another cache: --cache or ENGINEHOST_CACHE",
+                  "{!place}make root its owner, and let no other user write there: chown -R root and "
+                  "chmod -R go-w",
+                  "{!place}remove the layer from \"system_layers\" of the configuration"},
      .exit_status = S::cache,
      .category = Category::request},
     {.name = {"EH-F23", "cache cannot be used"},

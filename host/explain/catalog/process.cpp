@@ -14,12 +14,17 @@ constexpr Entry entries[] = {
      .remedies = {"ask the administrator; engine-info --verbose shows the policy and where it is written"},
      .exit_status = S::forbidden},
     {.name = {"EH-P02", "configuration wrong"},
-     .meaning = "A configuration file, variable or option has a key or value that cannot be used.",
-     .before = "the known keys and their types",
+     .meaning =
+         "A configuration file, variable or option has a key or value that cannot be used, or names a file "
+         "that another user may change.",
+     .before = "the known keys and their types; owner and mode of what is named",
      .causes = {"{key} in {file}: {problem}", "{key} in {variable}: {problem}", "{variable}: {problem}",
                 "{key}: {problem}", "{file}: {problem}", "the configuration cannot be used"},
-     .remedies = {"{key=cache}name another cache: --cache or ENGINEHOST_CACHE", "correct {key} in {file}",
-                  "correct {variable}, or unset it", "correct {flag}, or leave it out",
+     .remedies = {"{key=cache}name another cache: --cache or ENGINEHOST_CACHE",
+                  "{?exposed}let only this user or root own {exposed}, and nobody else write there: chown, "
+                  "chmod go-w {exposed|word}",
+                  "correct {key} in {file}", "correct {variable}, or unset it",
+                  "correct {flag}, or leave it out",
                   "{!flag}docs/settings.md lists every key and variable, and the values that each takes"}},
     {.name = {"EH-P03", "consent missing"},
      .meaning =

@@ -228,10 +228,14 @@ bool lists_key(const std::string& root, const PublicKey& key) {
 // Returns why somebody else could have written what is read below a state folder.
 std::optional<Diagnosis> problem_of(const fs::path& state) {
   for (const fs::path& folder : {state, state / "trust"})
-    if (auto problem = ownership_problem(folder)) return problem;
+    if (auto problem =
+            who_may_change(folder, Purpose::belief, {.above = state.parent_path(), .sdk = {}}).problem)
+      return problem;
   std::error_code error;
   for (fs::directory_iterator at(state / "trust", error), end; !error && at != end; at.increment(error))
-    if (auto problem = ownership_problem(at->path())) return problem;
+    if (auto problem =
+            who_may_change(at->path(), Purpose::belief, {.above = state / "trust", .sdk = {}}).problem)
+      return problem;
   return {};
 }
 
@@ -262,8 +266,7 @@ std::vector<fs::path> TrustStore::folders_of_layers(std::vector<std::string>& un
   const auto refused = [&](const fs::path& folder, const std::optional<Diagnosis>& problem) {
     if (problem)
       unreadable.push_back("the trusted keys in " + path_text(folder) +
-                           " do not count: " + std::string(problem->value("folder")) + ": " +
-                           std::string(problem->value("problem")));
+                           " do not count: " + reason_of(*problem));
     return problem.has_value();
   };
   const auto report = [&](const fs::path& folder, const std::error_code& error) {
@@ -275,9 +278,10 @@ std::vector<fs::path> TrustStore::folders_of_layers(std::vector<std::string>& un
   };
   for (const fs::path& layer : layers_) {
     std::error_code error;
-    const auto layer_problem = cache::layer_problem(layer);
-    if (refused(layer / "state", layer_problem ? layer_problem : ownership_problem(layer / "state")))
-      continue;
+    auto problem = cache::layer_problem(layer);
+    if (!problem)
+      problem = who_may_change(layer / "state", Purpose::belief, {.above = layer, .sdk = {}}).problem;
+    if (refused(layer / "state", problem)) continue;
     for (fs::directory_iterator at(layer / "state", error), end; !error && at != end; at.increment(error)) {
       if (refused(at->path(), problem_of(at->path()))) continue;
       std::error_code closed, ignored;

@@ -8,6 +8,7 @@
 #include "base/environment.hpp"
 #include "base/file_calls.hpp"
 #include "base/files.hpp"
+#include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/posix/local_accounts.hpp"
 #include "base/process.hpp"
@@ -28,26 +29,6 @@ SettingsPlace xdg_folder(const Environment& environment, const char* variable, c
   if (value != nullptr && fs::path(*value).is_absolute()) return {fs::path(*value) / "enginehost", variable};
   if (environment.home.empty()) return {};
   return {environment.home / below_home / "enginehost", "default"};
-}
-
-bool may_be_swapped(const calls::Status& file, const calls::Status& sdk, std::string& why) {
-  if (file.st_uid != sdk.st_uid && file.st_uid != 0) {
-    why = "it belongs to user " + std::to_string(file.st_uid) + ", the SDK to user " +
-          std::to_string(sdk.st_uid);
-    return true;
-  }
-  if ((file.st_mode & S_IWOTH) != 0) {
-    why = "anyone may write it";
-    return true;
-  }
-  // A group that may write the SDK's own folder gains nothing by writing the repository. A umask of 002 makes
-  // such build trees.
-  const bool same_group_writes_sdk = (sdk.st_mode & S_IWGRP) != 0 && sdk.st_gid == file.st_gid;
-  if ((file.st_mode & S_IWGRP) != 0 && !same_group_writes_sdk) {
-    why = "group " + std::to_string(file.st_gid) + " may write it";
-    return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -73,8 +54,6 @@ SettingsPlace state_folder(const Environment& environment) {
 
 const char* helper_name() { return "enginehost-probe"; }
 
-std::string why_anybody_may_change(const fs::path&) { return {}; }
-
 Result<std::string> why_untrusted(const std::vector<fs::path>& paths, const fs::path& sdk_folder) {
   const auto unread = [](const fs::path& path, int number, const std::string& why) -> Result<std::string> {
     if (is_transient(number)) return fail(diagnose_errno("EH-F01", number).with("file", path_text(path)));
@@ -85,10 +64,11 @@ Result<std::string> why_untrusted(const std::vector<fs::path>& paths, const fs::
     return unread(sdk_folder, errno, "the owner of " + path_text(sdk_folder) + " cannot be read");
   for (const fs::path& path : paths) {
     calls::Status file{};
-    std::string why;
     if (calls::stat(path.c_str(), &file) != 0)
       return unread(path, errno, path_text(path) + " cannot be read");
-    if (may_be_swapped(file, sdk, why)) return path_text(path) + ": " + why;
+    if (const auto problem =
+            who_may_change(path, Purpose::sdk_part, {.above = {}, .sdk = sdk_folder}).problem)
+      return reason_of(*problem);
   }
   return std::string();
 }
@@ -115,18 +95,9 @@ std::vector<LikelyInstallation> system_installations(const Environment& environm
 
 namespace {
 
-// A daemon may run without HOME; its home is then in the user database. "/nonexistent" and the like do not
-// count.
-fs::path home_of(const std::map<std::string, std::string>& variables) {
-  const auto home = variables.find("HOME");
-  if (home != variables.end() && fs::path(home->second).is_absolute()) return home->second;
+// Returns the home folder in the user database. "/nonexistent" and the like do not count.
+fs::path home_in_database() {
   std::error_code error;
-  // The folder of the user whose rights the program has. A name service, which loads libraries and may open
-  // sockets, is not asked with those rights.
-  if (has_more_rights_than_its_caller()) {
-    const auto user = local_user(::geteuid());
-    return user && fs::is_directory(user->home, error) ? fs::path(user->home) : fs::path();
-  }
   // Tries without the name services first, because they may open a socket, which "offline" rules out.
   if (const auto user = local_user(::getuid()))
     return fs::is_directory(user->home, error) ? fs::path(user->home) : fs::path();
@@ -134,6 +105,26 @@ fs::path home_of(const std::map<std::string, std::string>& variables) {
   passwd entry{}, *found = nullptr;
   if (getpwuid_r(getuid(), &entry, buffer, sizeof buffer, &found) != 0 || found == nullptr) return {};
   return fs::is_directory(found->pw_dir, error) ? fs::path(found->pw_dir) : fs::path();
+}
+
+// A daemon may run without HOME, and a command of sudo or su with the HOME of somebody else.
+void set_home(Environment& environment) {
+  // The caller's home would give code to a program that has more rights. No other home was chosen for it.
+  if (has_more_rights_than_its_caller()) return;
+  const std::string* const home = environment.find("HOME");
+  if (home != nullptr && fs::path(*home).is_absolute()) {
+    const std::string owner = who_may_change(*home, Purpose::home).other;
+    if (owner.empty()) {
+      environment.home = *home;
+      return;
+    }
+    environment.foreign_home = *home;
+    environment.warning = "the home folder " + *home + " belongs to " + owner + ": its files do not count";
+  }
+  environment.home = home_in_database();
+  if (!who_may_change(environment.home, Purpose::home).other.empty()) environment.home.clear();
+  if (!environment.warning.empty() && !environment.home.empty())
+    environment.warning += ", and " + path_text(environment.home) + " takes its place";
 }
 
 std::string host_name() {
@@ -145,7 +136,7 @@ std::string host_name() {
 
 Environment Environment::of_this_process() {
   Environment result = common_environment();
-  result.home = home_of(result.variables);
+  set_home(result);
   // Skips invalid contents: systemd writes "uninitialized" while an image boots for the first time.
   for (const char* file : {"/etc/machine-id", "/var/lib/dbus/machine-id"}) {
     result.machine_files.emplace_back(file);

@@ -47,17 +47,9 @@ char folder_separator() { return ';'; }
 
 const char* helper_name() { return "enginehost-probe.exe"; }
 
-// Users may create files and folders below %ProgramData% and may change what they created. A policy that any
-// user could have written does not count.
-std::string why_anybody_may_change(const fs::path& system_config) {
-  const auto problem = ownership_problem(system_config);
-  return problem ? "it is not the administrator's: " + std::string(problem->value("problem")) : std::string();
-}
-
 Result<std::string> why_untrusted(const std::vector<fs::path>& paths, const fs::path&) {
   for (const fs::path& path : paths)
-    if (const auto problem = ownership_problem(path))
-      return path_text(path) + ": " + std::string(problem->value("problem"));
+    if (const auto problem = who_may_change(path, Purpose::sdk_part).problem) return reason_of(*problem);
   return std::string();
 }
 

@@ -8,6 +8,7 @@
 #include "base/environment.hpp"
 #include "base/files.hpp"
 #include "base/posix/local_accounts.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "host/transfer/connection_settings.hpp"
 #include "host/transfer/pip.hpp"
@@ -24,6 +25,8 @@ const std::vector<std::vector<std::string>>& pip_commands() {
 }
 
 fs::path home_folder() {
+  // The home of the caller, or of another user, gives a program with more rights no index.
+  if (has_more_rights_than_its_caller()) return {};
   if (const fs::path home = environment_variable("HOME").value_or(""); home.is_absolute()) return home;
   const auto user = local_user(::geteuid());
   return user ? fs::path(user->home) : fs::path();

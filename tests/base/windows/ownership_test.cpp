@@ -27,15 +27,15 @@ void set_list(const std::filesystem::path& folder, const wchar_t* text) {
 TEST(Ownership, AFolderThatOnlyItsOwnerMayWriteIsTrusted) {
   const TemporaryFolder folder;
   set_list(folder.path(), L"D:P(A;OICI;FA;;;CO)(A;OICI;0x1200a9;;;WD)");
-  const auto problem = ownership_problem(folder.path());
+  const auto problem = who_may_change(folder.path(), Purpose::belief).problem;
   EXPECT_FALSE(problem) << problem->value("problem");
-  EXPECT_FALSE(ownership_problem(folder / "not-there"));
+  EXPECT_FALSE(who_may_change(folder / "not-there", Purpose::belief).problem);
 }
 
 TEST(Ownership, F22AWorldWritableFolderIsNotTrusted) {
   const TemporaryFolder folder;
   set_list(folder.path(), L"D:P(A;OICI;FA;;;WD)");
-  const auto problem = ownership_problem(folder.path());
+  const auto problem = who_may_change(folder.path(), Purpose::belief).problem;
   ASSERT_TRUE(problem);
   EXPECT_EQ(problem->code, "EH-F22");
   EXPECT_EQ(problem->value("folder"), path_text(folder.path()));
