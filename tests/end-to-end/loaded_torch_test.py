@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -53,11 +54,29 @@ def program(loads: list, mode: int, engine: str) -> None:
     check = Check(ctypes.sizeof(Check))
     computed = library.enginehost_engine_check(opened, b"cpu", None, ctypes.byref(check), ctypes.byref(error))
     print(json.dumps({"status": status, "build": library.enginehost_engine_build(opened).decode(), "check": computed,
+                      "in_child": in_child(library, opened),
                       "report": json.loads(library.enginehost_engine_report(opened))}))
 
 
+def in_child(library: ctypes.CDLL, engine: ctypes.c_void_p) -> str:
+    """The code of a computation with the engine in a child of fork(), which then frees it; a signal if it hangs."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        error, check = ctypes.c_void_p(), Check(ctypes.sizeof(Check))
+        library.enginehost_engine_check(engine, b"cpu", None, ctypes.byref(check), ctypes.byref(error))
+        library.enginehost_engine_free(engine)
+        os.write(writing, library.enginehost_error_code(error))
+        os._exit(0)
+    os.close(writing)
+    _, status = os.waitpid(child, 0)
+    return os.read(reading, 100).decode() if status == 0 else f"signal {os.WTERMSIG(status)}"
+
+
 def run(loads: list, engine: str, mode: int = ctypes.RTLD_LOCAL) -> dict:
-    command = [sys.executable, "-B", __file__, *sys.argv[1:4], "--program", json.dumps([list(map(str, loads)), mode, engine])]
+    command = [sys.executable, "-B", __file__, *sys.argv[1:4], "--program",
+               json.dumps([list(map(str, loads)), mode, engine])]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=600)
     if ended.returncode != 0:
         return {"status": ended.returncode, "code": "", "text": ended.stdout + ended.stderr}
@@ -130,10 +149,16 @@ class LoadedTorch(unittest.TestCase):
             renamed = folder / "libtorch_cpu-1a2b3c4d.so"
             shutil.copy(self.wheels["3.11", RELEASE] / "torch/lib/libtorch_cpu.so", renamed)
             subprocess.run(["patchelf", "--set-soname", renamed.name, renamed], check=True)
-            loads = [folder / "libcudart.so.13", folder / "libcupti.so.13", folder / "libgomp.so.1", folder / "libc10.so", renamed]
+            loads = [folder / "libcudart.so.13", folder / "libcupti.so.13", folder / "libgomp.so.1",
+                     folder / "libc10.so", renamed]
             came = run(loads, f"pytorch@{RELEASE}")
             self.assertEqual((came["status"], came["code"]), (6, "EH-L17"), came)
             self.assertIn(renamed.name, came["text"])
+
+    def test_is_refused_in_a_child_of_its_program(self):
+        for engine in (f"pytorch@{RELEASE}", "onnxruntime"):
+            with self.subTest(engine=engine):
+                self.assertEqual(run([], engine).get("in_child"), "EH-P53")
 
     def test_does_not_keep_another_engine_out(self):
         came = run(self.loads("3.11", OTHER_RELEASE), "onnxruntime")
