@@ -91,8 +91,8 @@ def unreachable(why: str) -> None:
 def wheel(python: str, release: str) -> pathlib.Path:
     """The folder of packages with the libraries of that wheel."""
     fetched = subprocess.run([sys.executable, "-B", SOURCE / "tests/engines/fetch_wheel.py", "--python", python,
-                              DOWNLOADS / f"loaded-torch-{python}", "torch", release, *LIBRARIES, "*.dist-info/METADATA"],
-                             capture_output=True, text=True)
+                              DOWNLOADS / f"loaded-torch-{python}", "torch", release, *LIBRARIES,
+                              "*.dist-info/METADATA"], capture_output=True, text=True)
     if fetched.returncode != 0:
         unreachable(fetched.stderr)
     folder = pathlib.Path(fetched.stdout.strip())
