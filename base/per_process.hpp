@@ -6,8 +6,9 @@
 
 namespace enginehost {
 
-// Returns the number of forks between this process and the one that loaded this code. A child made without
-// the C library's fork() counts as its parent. Makes no system call. Thread safety: any thread.
+// Returns a number that no process above this one has: a child of fork() gets a higher one. Where the kernel
+// does not clear memory for children (macOS, Linux before 4.14), a child made without the C library's fork()
+// has its parent's. Makes no system call. Thread safety: any thread.
 unsigned generation_of_process();
 
 // Holds the mutex during every fork, so that a child never finds it locked by a thread that it does not have.

@@ -1,6 +1,7 @@
 // Facts about this process that Linux and macOS have in common.
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #ifndef __APPLE__
@@ -8,10 +9,13 @@
 #include <link.h>
 #endif
 
+#include <atomic>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <new>
 #include <string_view>
 
 #include "base/environment.hpp"
@@ -27,12 +31,40 @@ extern char** environ;
 namespace enginehost {
 namespace {
 
-std::atomic<unsigned> forks{0};
+using Generation = std::atomic<unsigned>;
 
-void in_child() { forks.fetch_add(1, std::memory_order_relaxed); }
+// The number of this process, and 0 in a child until it asks for its own.
+Generation of_this_process{1};
+Generation highest{1};
 
-// Registered when this code is loaded, before any fork that could be missed.
-[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, &in_child);
+#ifdef __APPLE__
+Generation* page_that_children_get_empty() { return nullptr; }
+#else
+// Returns memory that the kernel clears in a child, also in one that was made without fork(); null where it
+// cannot do so (Linux before 4.14).
+Generation* page_that_children_get_empty() {
+  const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const page = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return nullptr;
+  // QEMU before 5.1 accepts every advice, even one that does not exist, and follows none.
+  constexpr int no_advice = -1;
+  if (::madvise(page, size, no_advice) != 0 && ::madvise(page, size, MADV_WIPEONFORK) == 0)
+    return new (page) Generation(1);
+  ::munmap(page, size);
+  return nullptr;
+}
+#endif
+
+Generation* generation = &of_this_process;
+
+// Runs when this code is loaded, before any fork that could be missed.
+[[maybe_unused]] const bool watched = [] {
+  if (Generation* const page = page_that_children_get_empty())
+    generation = page;
+  else
+    ::pthread_atfork(nullptr, nullptr, [] { of_this_process.store(0); });
+  return true;
+}();
 
 std::mutex* held = nullptr;
 
@@ -137,7 +169,13 @@ void hold_over_forks(std::mutex& mutex) {
   ::pthread_atfork(&lock_held, &unlock_held, &unlock_held);
 }
 
-unsigned generation_of_process() { return forks.load(std::memory_order_relaxed); }
+unsigned generation_of_process() {
+  unsigned now = generation->load(std::memory_order_relaxed);
+  if (now != 0) return now;
+  // The first call in a child. Of several threads, one gives the number.
+  const unsigned next = highest.fetch_add(1) + 1;
+  return generation->compare_exchange_strong(now, next) ? next : now;
+}
 
 std::string library_name() {
   const auto* const code = reinterpret_cast<const void*>(&library_name);

@@ -79,7 +79,14 @@ class Attempt {
       // Another cache folder is no remedy then, because layers are searched first.
       if (opened->installed.read_only && explain::category(failure) == history::Category::policy)
         failure.with("read_only_layer", path_text(opened->installed.layer));
-      if (remember(opened->installed, build, failure)) note_remembered_failure(opened->installed.build);
+      // What a device does in a clean process is not of this one.
+      auto of_process = load_check_.failed_by_device()
+                            ? std::nullopt
+                            : load_check_.as_of_this_process(failure, opened->installed);
+      if (of_process)
+        failure = std::move(*of_process);
+      else if (remember(opened->installed, build, failure))
+        note_remembered_failure(opened->installed.build);
       return fail(std::move(failure));
     }
   }
@@ -99,6 +106,9 @@ class Attempt {
     TRY_ASSIGN(const OpenLock lock, load_lock(context_.cancel()));
     // The cached decision does not hold the build's library names. The full path has them.
     if (any_failed_load() || engine_beside(decision.digest))
+      return fail(diagnose("EH-L17").with("build", decision.build));
+    // So does a library of the build that another one serves: settings decide whether it may.
+    if (const auto served = substitutes_for(opened->installed, {}); !served || served->used)
       return fail(diagnose("EH-L17").with("build", decision.build));
     // The markers stay in the lease for the full path.
     if (!context_.state_folder().empty() && !crashes_of(opened->lease.stale_markers()).empty())
@@ -204,6 +214,7 @@ class Attempt {
 
   Result<void> beside_what_is_loaded(const cache::Installed& installed) {
     TRY(load_check_.beside_failed_load_libraries(installed));
+    TRY(load_check_.beside_loaded_libraries(installed));
     if (engine_beside(identity_of(installed))) TRY(load_check_.beside_others(installed));
     return {};
   }
@@ -222,7 +233,8 @@ class Attempt {
   Result<void> load(Opened& opened, CrashGuard& crash_guard) {
     const Stopwatch watch(log_, "load");
     const std::vector<load::Library> before = load::mapped_libraries();
-    if (auto conflict = conflict_with_stand_ins(opened.installed, before)) return fail(std::move(*conflict));
+    if (auto conflict = conflict_with_stand_ins(opened.installed, before, load_check_.substitutes()))
+      return fail(std::move(*conflict));
     auto up = load_watched(opened, crash_guard);
     // Libraries of every try are noted, because those of an earlier try were there before the last. Other
     // threads that load next must know them.
@@ -265,6 +277,7 @@ class Attempt {
     opened.libraries = opened.plugin->libraries();
     for (const Diagnosis& warning : opened.plugin->warnings()) log_.warn(warning);
     for (const Diagnosis& warning : opened.engine->warnings()) log_.warn(warning);
+    if (const auto& used = load_check_.substitutes().used) log_.warn(*used);
     warn_of_hijacks(opened);
     for (const std::string& wanted : parts_.devices) TRY(load::find_device(opened.devices, wanted));
     return {};
@@ -280,6 +293,7 @@ class Attempt {
     std::vector<fs::path> folders;
     for (const std::string& folder : own_folders(opened)) folders.push_back(path_of(folder));
     for (Diagnosis& hijack : load::hijacked(own, folders, opened.libraries, opened.plugin->before())) {
+      if (load_check_.substitutes().leave_out(path_of(hijack.value("wanted")))) continue;
       // The static check or the loader may have reported the library already.
       const bool reported = std::ranges::any_of(log_.warnings, [&](const Diagnosis& known) {
         return (known.code == "EH-L11" || known.code == "EH-L17") &&
@@ -309,9 +323,11 @@ class Attempt {
     } else {
       TRY_ASSIGN(load_lock_, try_out(opened.installed));
     }
-    auto crash_guard = std::make_shared<CrashGuard>(
-        GuardedBuild{context_.state_folder(), opened.installed.build, opened.installed.digest,
-                     build.artifacts_digest(), proven, false, &opened.lease});
+    auto crash_guard = std::make_shared<CrashGuard>(GuardedBuild{
+        context_.state_folder(), opened.installed.build, opened.installed.digest, build.artifacts_digest(),
+        proven, false, &opened.lease,
+        std::string(load_check_.substitutes().used ? load_check_.substitutes().used->value("path")
+                                                   : std::string_view())});
     TRY(load(opened, *crash_guard));
     if (!proven) warn_of_another_engine(opened, build.engine);
     const bool crashed_once = load_check_.crashed_once().has_value();

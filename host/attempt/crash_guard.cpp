@@ -2,6 +2,8 @@
 
 #include <ctime>
 
+#include "base/text.hpp"
+#include "host/attempt/process_engines.hpp"
 #include "host/history/program.hpp"
 #include "host/history/store.hpp"
 
@@ -15,9 +17,19 @@ CrashGuard::CrashGuard(GuardedBuild build) : build_(std::move(build)) {
                                                                  First::opening, history::program_id());
 }
 
+std::string CrashGuard::beside() const {
+  // A crash marker has little space.
+  constexpr std::size_t most_named = 2;
+  std::vector<std::string> all = builds_beside(build_.digest);
+  if (!build_.substitute.empty()) all.insert(all.begin(), build_.substitute);
+  const std::size_t more = all.size() > most_named ? all.size() - most_named : 0;
+  all.resize(all.size() - more);
+  return join(all, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+}
+
 void CrashGuard::raise(std::string_view phase) {
   if (auto raised = history::Sentinel::raise(build_.state_folder, build_.build, build_.digest, phase,
-                                             build_.artifacts_digest))
+                                             build_.artifacts_digest, beside()))
     sentinel_ = std::move(*raised);
 }
 
@@ -40,6 +52,7 @@ void CrashGuard::enter(std::string_view phase) {
 void CrashGuard::leave_pending_marker() {
   if (pending_marker_) return;
   history::Crash crash = history::crash_while_loading(build_.build, build_.digest, build_.artifacts_digest);
+  crash.beside = beside();
   if (!build_.lease->write_marker(history::crash_marker_of(crash))) return;
   pending_marker_.emplace(
       std::move(crash), [lease = build_.lease] { lease->erase_marker(); }, build_.lease->descriptor());

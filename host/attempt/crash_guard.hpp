@@ -29,6 +29,7 @@ struct GuardedBuild {
   bool proven = false;            // on record; only then a survived opening counts
   bool opened_before = false;     // by this program; false: the constructor looks it up
   cache::Lease* lease = nullptr;  // of the build; not used after opening_ended()
+  std::string substitute = {};    // a library of the program that is used in place of the build's
 };
 
 // Shared by the thread that opens the engine and by the engine's health, which reports work from any thread.
@@ -50,6 +51,8 @@ class CrashGuard : public load::WorkObserver {
  private:
   bool is_kept() const { return !build_.state_folder.empty() && !build_.digest.empty(); }
   void raise(std::string_view phase);
+  // Returns the other builds and the libraries of this process that may be the reason of a crash.
+  std::string beside() const;
   void leave_pending_marker();
   // Marks the calling thread as no longer running the build's code.
   void leaves() const;

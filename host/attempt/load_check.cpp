@@ -126,8 +126,9 @@ Result<void> LoadCheck::check_and_probe(const cache::Installed& installed, bool 
                                         std::chrono::seconds hinted) {
   AttemptLog& log = parts_.log;
   spec_ = spec_of(installed);
-  checked_whole_ = failed_by_device_ = false;
+  checked_whole_ = failed_static_check_ = failed_by_device_ = false;
   devices_ = {};
+  TRY(beside_loaded_libraries(installed));
   preflight::Report report;
   {
     const Stopwatch watch(log, "preflight");
@@ -137,6 +138,7 @@ Result<void> LoadCheck::check_and_probe(const cache::Installed& installed, bool 
   // Libraries that the plugin of an installation opens on demand are not in the closure.
   if (!installed.in_place.empty())
     depends_on_.insert(depends_on_.end(), spec_->search.begin(), spec_->search.end());
+  drop_served(report.warnings);
   // Libraries that the process holds instead of the build's.
   own_.clear();
   for (const Diagnosis& warning : report.warnings)
@@ -151,6 +153,7 @@ Result<void> LoadCheck::check_and_probe(const cache::Installed& installed, bool 
     Diagnosis failure = report.diagnoses.front();
     for (std::size_t i = 1; i < report.diagnoses.size(); ++i)
       failure.with("also", explain::one_line(report.diagnoses[i]));
+    failed_static_check_ = true;
     return fail(of_the_static_check(std::move(failure)));
   }
   checked_whole_ = true;
@@ -166,10 +169,36 @@ Result<void> LoadCheck::check_and_probe(const cache::Installed& installed, bool 
   return {};
 }
 
+Result<void> LoadCheck::beside_loaded_libraries(const cache::Installed& installed) {
+  TRY_ASSIGN(substitutes_, substitutes_for(installed, parts_.context.settings().policy));
+  return {};
+}
+
+// Warnings of loaded libraries that are used in place of the build's say nothing new.
+void LoadCheck::drop_served(std::vector<Diagnosis>& warnings) const {
+  std::erase_if(warnings, [&](const Diagnosis& warning) {
+    return warning.code == "EH-L17" && substitutes_.leave_out(path_of(warning.value("wanted")));
+  });
+}
+
+std::optional<Diagnosis> LoadCheck::as_of_this_process(const Diagnosis& failure,
+                                                       const cache::Installed& installed) {
+  if (failed_static_check_) {
+    // The check counts what the process has loaded.
+    preflight::Spec alone = spec_of(installed);
+    alone.machine.loaded.clear();
+    if (preflight::check(alone).verdict == preflight::Verdict::fails) return std::nullopt;
+  } else if (!parts_.log.probed && !parts_.log.proven_before) {
+    return std::nullopt;
+  }
+  return failed_beside(failure, installed);
+}
+
 Result<void> LoadCheck::beside_others(const cache::Installed& installed) {
   const Stopwatch watch(parts_.log, "preflight");
   spec_ = spec_of(installed);
   preflight::Report report = preflight::check(*spec_);
+  drop_served(report.warnings);
   if (auto conflict = conflict_with_engines(installed, report.warnings))
     return fail(of_the_static_check(std::move(*conflict)));
   for (Diagnosis& warning : report.warnings) parts_.log.warn(std::move(warning));
@@ -218,9 +247,11 @@ void LoadCheck::note(Diagnosis warning) {
 }
 
 load::LoadRequest LoadCheck::load_request(const cache::Installed& installed) const {
+  std::vector<fs::path> preload = load_order_;
+  std::erase_if(preload, [&](const fs::path& file) { return substitutes_.leave_out(file); });
   return {.plugin = path_of(text_below(installed.folder, {installed.plugin})),
           .view = installed.folder,
-          .preload = load_order_,
+          .preload = std::move(preload),
           .on_stage = {},
           .root = path_of(installed.root)};
 }
@@ -275,6 +306,7 @@ Result<void> LoadCheck::probe(const cache::Installed& installed, std::chrono::se
   request.helper = parts_.context.settings().helper;
   request.launcher = parts_.context.settings().probe_launcher;
   request.load = load_request(installed);
+  request.load.preload = load_order_;  // the child has loaded nothing else
   // The probe does not have this program's DT_RPATH, so the libraries found by it are passed by path. A
   // library that the build opens by a bare name at run time is not covered.
   request.load.preload.insert(request.load.preload.begin(), via_program_rpath_.begin(),

@@ -12,6 +12,7 @@
 #include "cache/store.hpp"
 #include "host/attempt/attempt.hpp"
 #include "host/attempt/build_devices.hpp"
+#include "host/attempt/loaded_before.hpp"
 #include "host/context/open_context.hpp"
 #include "host/load/in_process/load.hpp"
 #include "host/platform/platform.hpp"
@@ -55,6 +56,9 @@ class LoadCheck {
   // process. `hinted`: the probe time that the manifest suggests.
   Result<void> check_and_probe(const cache::Installed& installed, bool without_probe,
                                std::chrono::seconds hinted);
+  // Finds the libraries that the process had loaded and that serve in place of the build's. Errors: those of
+  // substitutes_for().
+  Result<void> beside_loaded_libraries(const cache::Installed& installed);
   // Repeats the static check beside other open engines, because a proven build was proven alone.
   Result<void> beside_others(const cache::Installed& installed);
   // Fails with EH-L17 if a failed load left a library in this process that would replace one of the build.
@@ -75,7 +79,12 @@ class LoadCheck {
   // Adds a warning that holds as long as the proof, and is repeated at every open that uses the proof.
   void note(Diagnosis warning);
 
+  // Returns the failure as one of this process if the build works alone (failed_beside()); else nothing.
+  std::optional<Diagnosis> as_of_this_process(const Diagnosis& failure, const cache::Installed& installed);
+
+  // Leaves out the libraries of the build that substitutes() serve in this process.
   load::LoadRequest load_request(const cache::Installed& installed) const;
+  const Substitutes& substitutes() const { return substitutes_; }
   // Returns the known libraries of the build: those opened first, those that a probe saw beside them, and the
   // ones that the process holds instead of them.
   const std::vector<load::Library>& own_libraries() const { return own_; }
@@ -89,6 +98,7 @@ class LoadCheck {
 
  private:
   preflight::Spec spec_of(const cache::Installed& installed) const;
+  void drop_served(std::vector<Diagnosis>& warnings) const;
   std::vector<load::Library> opened_first() const;
   std::vector<load::Library> libraries_in(const Json& facts) const;
   Result<void> probe(const cache::Installed& installed, std::chrono::seconds hinted);
@@ -98,7 +108,8 @@ class LoadCheck {
   const AttemptParts& parts_;
   std::optional<preflight::Spec> spec_;  // large, and rarely needed
   std::vector<std::filesystem::path> load_order_, via_program_rpath_, depends_on_;
-  bool checked_whole_ = false;
+  bool checked_whole_ = false, failed_static_check_ = false;
+  Substitutes substitutes_;
   std::vector<load::Library> own_;
   Json probe_facts_ = Json::object();
   std::string accelerator_;  // what the build is for; empty: the processor

@@ -39,7 +39,7 @@ struct Threads {
 PerProcess<Threads> threads_of_process;
 
 struct NotedEngine {
-  std::string build, identity;
+  std::string build, engine, version, identity;
   std::vector<std::string> folders;
   bool brought(const std::string& library) const {
     return std::ranges::any_of(
@@ -181,7 +181,8 @@ void note_engine(const cache::Installed& installed, std::vector<std::string> fol
       before != known.engines.end())
     before->folders = std::move(folders);
   else
-    known.engines.push_back({installed.build, identity, std::move(folders)});
+    known.engines.push_back(
+        {installed.build, installed.engine, installed.version, identity, std::move(folders)});
 }
 
 bool engine_beside(std::string_view identity) {
@@ -195,6 +196,31 @@ bool engine_beside(std::string_view identity) {
                                 [&](const load::Library& library) { return engine.brought(library.path); });
   });
   return std::ranges::any_of(known.engines, is_another);
+}
+
+std::vector<std::string> builds_beside(std::string_view identity) {
+  std::vector<std::string> builds;
+  const bool engines = engine_beside(identity);  // forgets those that left
+  Libraries& known = libraries_of_process();
+  const std::lock_guard lock(known.mutex);
+  for (const NotedEngine& engine : known.engines)
+    if (engines && engine.identity != identity) builds.push_back(engine.build);
+  for (const FailedLoad& failed : known.failed)
+    if (failed.digest != identity && std::ranges::find(builds, failed.build) == builds.end())
+      builds.push_back(failed.build);
+  return builds;
+}
+
+std::string bringer_of(const std::string& library, const cache::Installed& installed) {
+  return bringer(library, identity_of(installed));
+}
+
+std::string release_of_engine(const std::string& library, const std::string& engine) {
+  Libraries& known = libraries_of_process();
+  const std::lock_guard lock(known.mutex);
+  for (const NotedEngine& one : known.engines)
+    if (one.engine == engine && one.brought(library)) return one.version;
+  return {};
 }
 
 std::optional<Diagnosis> conflict_with_engines(const cache::Installed& installed,
@@ -212,7 +238,8 @@ std::optional<Diagnosis> conflict_with_engines(const cache::Installed& installed
 }
 
 std::optional<Diagnosis> conflict_with_stand_ins(const cache::Installed& installed,
-                                                 const std::vector<load::Library>& loaded) {
+                                                 const std::vector<load::Library>& loaded,
+                                                 const Substitutes& substitutes) {
   for (const std::string& name : installed.stand_ins)
     for (const load::Library& there : loaded) {
       if (there.soname != name) continue;
@@ -221,7 +248,7 @@ std::optional<Diagnosis> conflict_with_stand_ins(const cache::Installed& install
       for (const std::string& folder : installed.search)
         if (own = installed.folder / path_of(folder) / path_of(name); std::filesystem::exists(own, error))
           break;
-      if (load::same_content(path_of(there.path), own)) continue;
+      if (substitutes.leave_out(own) || load::same_content(path_of(there.path), own)) continue;
       Diagnosis diagnosis = diagnose("EH-L17");
       diagnosis.with("library", name)
           .with("path", there.path, "libraries of this process")

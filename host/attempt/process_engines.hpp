@@ -21,6 +21,7 @@
 #include "base/files.hpp"
 #include "base/result.hpp"
 #include "cache/installed.hpp"
+#include "host/attempt/loaded_before.hpp"
 #include "host/context/open_context.hpp"
 #include "host/load/in_process/load.hpp"
 
@@ -60,6 +61,12 @@ void note_engine(const cache::Installed& installed, std::vector<std::string> fol
 // Returns true while libraries of another build's engine are in this process. Reads the process's libraries
 // only if such an engine was recorded.
 bool engine_beside(std::string_view identity);
+// Returns the builds, other than the one with that identity, whose engine is open or whose load failed here.
+std::vector<std::string> builds_beside(std::string_view identity);
+// Returns the build whose engine brought that library, if it is another build; empty for none.
+std::string bringer_of(const std::string& library, const cache::Installed& installed);
+// Returns the release of the build that brought that library, if it is of that engine; empty for none.
+std::string release_of_engine(const std::string& library, const std::string& engine);
 // Returns why the build cannot be loaded beside the open engines, or nothing. `warnings` are those of a
 // static check made in this process. "held_by" names the open build.
 //
@@ -74,10 +81,12 @@ std::optional<Diagnosis> conflict_with_engines(const cache::Installed& installed
 
 // Returns EH-L17 if this process has `loaded` another file by the name of one of the build's stand-ins, also
 // if the program itself loaded it. The loader would mix that library with a build that was made without it.
+// A stand-in that `substitutes` leave out is not needed.
 // Evidence: "library", "path", "wanted", "stand_in_of" (the build), and "held_by" if an open engine brought
 // the file.
 std::optional<Diagnosis> conflict_with_stand_ins(const cache::Installed& installed,
-                                                 const std::vector<load::Library>& loaded);
+                                                 const std::vector<load::Library>& loaded,
+                                                 const Substitutes& substitutes);
 
 // Adds the libraries of a failed load to those known of the build: they stay in the process.
 void note_failed_load(const cache::Installed& installed, std::vector<load::Library> libraries);

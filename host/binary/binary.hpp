@@ -211,6 +211,7 @@ struct Symbol {
   std::uint64_t size = 0;     // ELF
   bool delayed = false;       // PE: imported at first use
   bool weak = false;
+  bool unique = false;          // STB_GNU_UNIQUE: glibc keeps one object of it for the whole process
   bool hidden_version = false;  // f@V1 rather than f@@V1: found only with its version
   bool function = false;        // STT_FUNC or STT_GNU_IFUNC; a PE export in a code section
   bool thread_local_storage = false;

@@ -126,6 +126,7 @@ Result<SymbolTable> read_elf_symbols(const ElfFile& elf) {
     Symbol symbol;
     symbol.name = std::move(*name);
     symbol.weak = binding == STB_WEAK;
+    symbol.unique = binding == STB_GNU_UNIQUE;
     symbol.function = type == STT_FUNC || type == STT_GNU_IFUNC;
     symbol.thread_local_storage = type == STT_TLS;
     symbol.variable = type == STT_OBJECT || type == STT_COMMON || type == STT_TLS;

@@ -420,6 +420,14 @@ history::Fingerprint parts_for(history::Fingerprint parts, const std::filesystem
 }
 
 void note_crash(OpenContext& context, const history::Crash& crash) {
+  // Alone the build may work well.
+  if (!crash.beside.empty()) {
+    context.warn("process " + std::to_string(crash.pid) + " (" +
+                 crash.program.substr(0, crash.program.rfind(' ')) + ") died at stage " + crash.phase +
+                 " of " + crash.build + ", beside " + crash.beside +
+                 ": nothing is remembered of the build; open it in a process of its own");
+    return;
+  }
   const history::Record* before = context.before(crash.build);
   history::Fingerprint machine = parts_for(context.fingerprint(), {});
   // The build died under the loading settings of its proof.

@@ -156,7 +156,7 @@ class OpenContext {
 history::Fingerprint parts_for(history::Fingerprint parts, const std::filesystem::path& layer);
 
 // Records a crash inside an application as a failure of the build. The crash is known from the sentinel or
-// the crash marker that the process left.
+// the crash marker that the process left. A crash beside other engines is only a warning.
 void note_crash(OpenContext& context, const history::Crash& crash);
 
 }  // namespace enginehost::open

@@ -123,6 +123,7 @@ std::string text_of(const Crash& crash) {
                          .set("digest", crash.digest)
                          .set("artifacts_digest", crash.artifacts_digest)
                          .set("phase", crash.phase)
+                         .set("beside", crash.beside)
                          .set("program", crash.program)
                          .set("pid", crash.pid)
                          .set("boot_id", crash.boot)
@@ -145,6 +146,7 @@ std::optional<Crash> read_standing(const std::string& text, const std::filesyste
   crash.program = (*document)["program"].as_string();
   crash.boot = (*document)["boot_id"].as_string();
   crash.phase = (*document)["phase"].as_string();
+  crash.beside = (*document)["beside"].as_string();
   crash.pid = static_cast<int>((*document)["pid"].as_integer());
   crash.started = (*document)["started"].as_integer();
   return crash;
@@ -160,13 +162,14 @@ bool is_same_file(int descriptor, const std::filesystem::path& path) {
 
 Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std::string_view build,
                                  std::string_view digest, std::string_view phase,
-                                 std::string_view artifacts_digest) {
+                                 std::string_view artifacts_digest, std::string beside) {
   static std::atomic<unsigned> number{0};
   const std::filesystem::path folder = sentinels_of(state_folder);
   TRY(make_folders(folder));
   Crash crash = crash_while_loading(build, digest, artifacts_digest);
   crash.phase = phase;
   crash.boot = boot_id();
+  crash.beside = std::move(beside);
   // On a busy machine a constantly running collector takes up to every second draft.
   constexpr int attempts = 100;
   for (int attempt = 1;; ++attempt) {
@@ -262,6 +265,7 @@ std::string crash_marker_of(const Crash& crash) {
   add("digest", crash.digest);
   add("artifacts", crash.artifacts_digest);
   add("phase", crash.phase);
+  if (!crash.beside.empty()) add("beside", crash.beside);
   add("program", crash.program);
   add("pid", std::to_string(crash.pid));
   add("started", std::to_string(crash.started));
@@ -281,6 +285,7 @@ std::optional<Crash> crash_of(std::string_view word) {
     if (name == "digest") crash.digest = value;
     if (name == "artifacts") crash.artifacts_digest = value;
     if (name == "phase") crash.phase = value;
+    if (name == "beside") crash.beside = value;
     if (name == "program") crash.program = value;
     if (name == "pid") crash.pid = static_cast<int>(number);
     if (name == "started") crash.started = number;

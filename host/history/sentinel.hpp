@@ -18,6 +18,8 @@ namespace enginehost::history {
 struct Crash {
   std::string build, digest, artifacts_digest, phase;
   std::string program, boot;  // program_id() of the process, and the start of the machine it ran in
+  // Builds and libraries that this process held beside the build; empty: none.
+  std::string beside;
   int pid = 0;
   std::int64_t started = 0;  // seconds since 1970
 };
@@ -32,7 +34,7 @@ class Sentinel {
   // EH-F15, EH-F16.
   static Result<Sentinel> raise(const std::filesystem::path& state_folder, std::string_view build,
                                 std::string_view digest, std::string_view phase,
-                                std::string_view artifacts_digest = {});
+                                std::string_view artifacts_digest = {}, std::string beside = {});
   Sentinel(Sentinel&&) noexcept;
   Sentinel& operator=(Sentinel&& other) noexcept;
   ~Sentinel();  // removes the file

@@ -127,4 +127,4 @@ void enginehost_cancel_now(enginehost_cancel* cancel) noexcept {
   if (cancel != nullptr) cancel->use->tree().cancel();
 }
 
-void enginehost_cancel_free(enginehost_cancel* cancel) noexcept { delete cancel; }
+void enginehost_cancel_free(enginehost_cancel* cancel) noexcept { enginehost::sdk::free_handle(cancel); }

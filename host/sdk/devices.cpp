@@ -76,23 +76,36 @@ Result<std::size_t> chosen_device(const enginehost_engine& engine, const char* w
 
 namespace {
 
-struct OwnedTensor {
+struct GivenOut : OfProcess {
   engine_owned_tensor tensor{};
-  std::unique_ptr<load::Output> output;
+  load::OwnedTensor owned;               // the engine's own
+  std::unique_ptr<load::Output> output;  // or memory of the host
 };
+
+engine_owned_tensor* give_out(std::unique_ptr<GivenOut> given) {
+  given->tensor.owner = given.get();
+  given->tensor.release = [](engine_owned_tensor* self) noexcept {
+    free_handle(static_cast<const GivenOut*>(self->owner));
+  };
+  return &given.release()->tensor;
+}
 
 }  // namespace
 
-engine_owned_tensor* own_tensor(std::unique_ptr<load::Output> output) {
-  if (engine_owned_tensor* given = output->take()) return given;
-  auto carried = std::make_unique<OwnedTensor>();
-  carried->output = std::move(output);
-  engine_owned_tensor& tensor = carried->tensor;
-  tensor.major = 1;
-  tensor.owner = carried.get();
-  tensor.release = [](engine_owned_tensor* self) noexcept { delete static_cast<OwnedTensor*>(self->owner); };
-  tensor.tensor = carried->output->tensor();
-  return &carried.release()->tensor;
+engine_owned_tensor* give_out(load::OwnedTensor tensor) {
+  auto given = std::make_unique<GivenOut>();
+  given->tensor = *tensor;
+  given->owned = std::move(tensor);
+  return give_out(std::move(given));
+}
+
+engine_owned_tensor* give_out(std::unique_ptr<load::Output> output) {
+  if (load::OwnedTensor tensor{output->take()}) return give_out(std::move(tensor));
+  auto given = std::make_unique<GivenOut>();
+  given->tensor.major = 1;
+  given->tensor.tensor = output->tensor();
+  given->output = std::move(output);
+  return give_out(std::move(given));
 }
 
 }  // namespace enginehost::sdk
@@ -160,7 +173,7 @@ Result<enginehost::load::OwnedTensor> room_for(enginehost::load::Engine& engine,
   if (!to.is_ours) return load::create_tensor(engine, like, options);
   load::Results results;
   if (results.get()->place(results.get(), 0, nullptr, &like) == nullptr) throw std::bad_alloc();
-  return load::OwnedTensor(sdk::own_tensor(std::move(results.take().front())));
+  return load::OwnedTensor(sdk::give_out(std::move(results.take().front())));
 }
 
 Result<enginehost::load::OwnedTensor> copied_to(enginehost::load::Engine& engine, const engine_tensor& from,
@@ -182,7 +195,7 @@ Result<enginehost::load::OwnedTensor> copied_to(enginehost::load::Engine& engine
 enginehost_status enginehost_engine_choose_device(const enginehost_engine* engine, const char* wanted,
                                                   enginehost_device* out, enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    TRY(sdk::not_null("engine", engine));
+    TRY(sdk::usable("engine", engine));
     TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, wanted));
     return sdk::describe(*engine, number, out);
   });
@@ -191,7 +204,7 @@ enginehost_status enginehost_engine_choose_device(const enginehost_engine* engin
 enginehost_status enginehost_engine_set_default_device(enginehost_engine* engine, const char* device,
                                                        enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    TRY(sdk::not_null("engine", engine));
+    TRY(sdk::usable("engine", engine));
     const std::string wanted = device != nullptr ? device : "";
     if (!wanted.empty()) TRY(sdk::chosen_device(*engine, device));
     engine->default_device = wanted;
@@ -203,7 +216,7 @@ enginehost_status enginehost_engine_functional(enginehost_engine* engine, const 
                                                const enginehost_cancel* cancel,
                                                enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    TRY(sdk::not_null("engine", engine));
+    TRY(sdk::usable("engine", engine));
     TRY_ASSIGN(const std::size_t number, sdk::chosen_device(*engine, device));
     TRY(engine->shared->check(engine->shared->device_names()[number], sdk::call_with(cancel)));
     return {};
@@ -215,7 +228,7 @@ enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* 
                                          enginehost_error** error) noexcept {
   if (out != nullptr) *out = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
-    TRY(sdk::not_null("engine", engine));
+    TRY(sdk::usable("engine", engine));
     TRY(sdk::not_null("tensor", tensor));
     TRY(sdk::not_null("out", out));
     TRY_ASSIGN(const enginehost::load::PassedTensor passed,
@@ -233,7 +246,7 @@ enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* 
     const enginehost::load::CallOptions options = sdk::call_with(cancel);
     TRY_ASSIGN(const auto alone, engine->shared->exclusive(options.cancel));
     TRY_ASSIGN(auto copy, copied_to(engine->shared->engine(), from, to, at_work, options));
-    *out = reinterpret_cast<DLManagedTensorVersioned*>(copy.release());
+    *out = reinterpret_cast<DLManagedTensorVersioned*>(sdk::give_out(std::move(copy)));
     return {};
   });
 }

@@ -26,10 +26,10 @@ const char* report_of(const enginehost_engine& engine) noexcept {
 
 }  // namespace
 
-void enginehost_engine_free(enginehost_engine* engine) noexcept { delete engine; }
+void enginehost_engine_free(enginehost_engine* engine) noexcept { sdk::free_handle(engine); }
 
 const char* enginehost_engine_report(const enginehost_engine* engine) noexcept {
-  return engine != nullptr ? report_of(*engine) : "{}";
+  return engine != nullptr && engine->is_of_this_process() ? report_of(*engine) : "{}";
 }
 
 const char* enginehost_engine_build(const enginehost_engine* engine) noexcept {
@@ -75,7 +75,7 @@ Result<void> describe(const enginehost_engine& engine, std::size_t number, engin
 enginehost_status enginehost_engine_device(const enginehost_engine* engine, size_t number,
                                            enginehost_device* out, enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    TRY(sdk::not_null("engine", engine));
+    TRY(sdk::usable("engine", engine));
     return sdk::describe(*engine, number, out);
   });
 }
@@ -83,7 +83,7 @@ enginehost_status enginehost_engine_device(const enginehost_engine* engine, size
 enginehost_status enginehost_engine_self_test(enginehost_engine* engine, int32_t level, const char* device,
                                               enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    TRY(sdk::not_null("engine", engine));
+    TRY(sdk::usable("engine", engine));
     if (level < ENGINE_SELFTEST_LIBRARIES || level > ENGINE_SELFTEST_GRAPH)
       return fail(
           sdk::wrong_argument("level", "it is " + std::to_string(level) + ", and the levels are 0, 1 and 2"));
@@ -98,7 +98,7 @@ enginehost_status enginehost_engine_check(enginehost_engine* engine, const char*
                                           const enginehost_cancel* cancel, enginehost_check* out,
                                           enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    TRY(sdk::not_null("engine", engine));
+    TRY(sdk::usable("engine", engine));
     if (out == nullptr || out->size < first_check)
       return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
     const enginehost::load::CallOptions call = sdk::call_with(cancel);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/cancel.hpp"
+#include "base/per_process.hpp"
 #include "base/result.hpp"
 #include "host/load/in_process/model.hpp"
 #include "host/load/in_process/tensors.hpp"
@@ -25,15 +26,33 @@ struct enginehost_error {
 };
 
 namespace enginehost::sdk {
+
 class CancelUse;
+
+// A handle works in the process that made it. In a child of fork(), its locks may be held by threads that the
+// child lacks, and its engine's threads and devices are gone.
+class OfProcess {
+ public:
+  bool is_of_this_process() const { return process_ == generation_of_process(); }
+
+ private:
+  unsigned process_ = generation_of_process();
+};
+
+// Does nothing in a child of the process that made the handle.
+template <class Handle>
+void free_handle(const Handle* handle) {
+  if (handle != nullptr && handle->is_of_this_process()) delete handle;
 }
 
-struct enginehost_cancel {
+}  // namespace enginehost::sdk
+
+struct enginehost_cancel : enginehost::sdk::OfProcess {
   std::shared_ptr<enginehost::sdk::CancelUse> use;
   enginehost::CancelToken token;  // the token of its tree
 };
 
-struct enginehost_engine {
+struct enginehost_engine : enginehost::sdk::OfProcess {
   // Other handles of this process may share it.
   std::shared_ptr<enginehost::open::SharedEngine> shared;
   std::string checked_device, computed_on;           // strings of the last check by this handle
@@ -54,14 +73,14 @@ struct enginehost_engine {
   }
 };
 
-struct enginehost_model {
+struct enginehost_model : enginehost::sdk::OfProcess {
   std::unique_ptr<enginehost::load::Model> model;
   enginehost::sdk::CallQueue runs;  // for a model that does not run concurrently
   // Descriptions of inputs and outputs, made once so that returned strings stay valid.
   std::vector<std::string> input_types, output_types;
 };
 
-struct enginehost_outputs {
+struct enginehost_outputs : enginehost::sdk::OfProcess {
   std::vector<std::unique_ptr<enginehost::load::Output>> outputs;
   std::vector<std::string> names;
 };
@@ -127,6 +146,14 @@ inline Result<void> not_null(const char* argument, const void* pointer) {
   return {};
 }
 
+// Returns EH-P45 if the handle is NULL, and EH-P53 in a child of the process that made it.
+template <class Handle>
+Result<void> usable(const char* argument, const Handle* handle) {
+  TRY(not_null(argument, handle));
+  if (!handle->is_of_this_process()) return fail(diagnose("EH-P53").with("argument", argument));
+  return {};
+}
+
 // `cancel` may be NULL.
 inline load::CallOptions call_with(const enginehost_cancel* cancel) {
   load::CallOptions call;
@@ -143,8 +170,9 @@ Result<void> describe(const enginehost_engine& engine, std::size_t number, engin
 // "cuda_visible_devices") if none matches.
 Result<std::size_t> chosen_device(const enginehost_engine& engine, const char* wanted);
 
-// Returns an output as an owned tensor. Copies nothing: a plugin's owned tensor is passed on, and other
-// memory is held by the tensor. Throws std::bad_alloc.
-engine_owned_tensor* own_tensor(std::unique_ptr<load::Output> output);
+// Returns the tensor, or an output as one, for an application. Copies nothing. Its deleter does nothing in a
+// child of this process. Throws std::bad_alloc.
+engine_owned_tensor* give_out(load::OwnedTensor tensor);
+engine_owned_tensor* give_out(std::unique_ptr<load::Output> output);
 
 }  // namespace enginehost::sdk

@@ -65,7 +65,7 @@ enginehost_status enginehost_model_load(enginehost_engine* engine, const char* p
                                         enginehost_model** out, enginehost_error** error) noexcept {
   if (out != nullptr) *out = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
-    TRY(sdk::not_null("engine", engine));
+    TRY(sdk::usable("engine", engine));
     TRY(sdk::not_null("path", path));
     TRY(sdk::not_null("out", out));
     enginehost::load::ModelRequest request;
@@ -91,7 +91,7 @@ enginehost_status enginehost_model_load(enginehost_engine* engine, const char* p
   });
 }
 
-void enginehost_model_free(enginehost_model* model) noexcept { delete model; }
+void enginehost_model_free(enginehost_model* model) noexcept { sdk::free_handle(model); }
 
 size_t enginehost_model_input_count(const enginehost_model* model) noexcept {
   return model != nullptr ? model->model->function().input_count : 0;
@@ -103,7 +103,7 @@ size_t enginehost_model_output_count(const enginehost_model* model) noexcept {
 enginehost_status enginehost_model_input(const enginehost_model* model, size_t number, enginehost_port* out,
                                          enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    TRY(sdk::not_null("model", model));
+    TRY(sdk::usable("model", model));
     const engine_function& function = model->model->function();
     return describe(function.inputs, function.input_count, model->input_types, number, out);
   });
@@ -112,7 +112,7 @@ enginehost_status enginehost_model_input(const enginehost_model* model, size_t n
 enginehost_status enginehost_model_output(const enginehost_model* model, size_t number, enginehost_port* out,
                                           enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    TRY(sdk::not_null("model", model));
+    TRY(sdk::usable("model", model));
     const engine_function& function = model->model->function();
     return describe(function.outputs, function.output_count, model->output_types, number, out);
   });
@@ -123,7 +123,7 @@ enginehost_status enginehost_model_run(enginehost_model* model, const enginehost
                                        enginehost_outputs** out, enginehost_error** error) noexcept {
   if (out != nullptr) *out = nullptr;
   return sdk::guarded(error, [&]() -> Result<void> {
-    TRY(sdk::not_null("model", model));
+    TRY(sdk::usable("model", model));
     TRY(sdk::not_null("out", out));
     if (input_count > 0) TRY(sdk::not_null("inputs", inputs));
     std::vector<enginehost::load::NamedTensor> tensors;
@@ -144,7 +144,7 @@ enginehost_status enginehost_model_run(enginehost_model* model, const enginehost
   });
 }
 
-void enginehost_outputs_free(enginehost_outputs* outputs) noexcept { delete outputs; }
+void enginehost_outputs_free(enginehost_outputs* outputs) noexcept { sdk::free_handle(outputs); }
 
 size_t enginehost_outputs_count(const enginehost_outputs* outputs) noexcept {
   return outputs != nullptr ? outputs->outputs.size() : 0;
@@ -161,10 +161,11 @@ const void* enginehost_outputs_tensor(const enginehost_outputs* outputs, size_t 
 }
 
 DLManagedTensorVersioned* enginehost_outputs_take(enginehost_outputs* outputs, size_t number) noexcept {
-  if (outputs == nullptr || number >= outputs->outputs.size() || outputs->outputs[number] == nullptr)
+  if (outputs == nullptr || !outputs->is_of_this_process() || number >= outputs->outputs.size() ||
+      outputs->outputs[number] == nullptr)
     return nullptr;
   try {
-    return reinterpret_cast<DLManagedTensorVersioned*>(sdk::own_tensor(std::move(outputs->outputs[number])));
+    return reinterpret_cast<DLManagedTensorVersioned*>(sdk::give_out(std::move(outputs->outputs[number])));
   } catch (const std::bad_alloc&) {
     return nullptr;
   }

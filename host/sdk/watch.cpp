@@ -53,7 +53,7 @@ Result<std::vector<enginehost::load::Device>> devices_of(const enginehost_engine
 enginehost_status enginehost_engine_watch(enginehost_engine* engine, const enginehost_watch* watch,
                                           enginehost_error** error) noexcept {
   return sdk::guarded(error, [&]() -> Result<void> {
-    TRY(sdk::not_null("engine", engine));
+    TRY(sdk::usable("engine", engine));
     constexpr std::size_t whole = offsetof(enginehost_watch, on_device) + sizeof(watch->on_device);
     if (watch != nullptr && watch->size < whole)
       return fail(sdk::wrong_argument("watch.size", "it is not set (ENGINEHOST_WATCH_INIT sets it)"));

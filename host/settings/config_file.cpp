@@ -213,6 +213,7 @@ Result<void> read_policy(const Json& block, const std::string& file, ConfigFile&
   members.read({"unsigned_repositories", {Kind::toggle}}, policy.unsigned_repositories);
   members.read(texts("allowed_hosts", not_a_host_pattern), policy.allowed_hosts);
   members.read({"require_signatures", {Kind::toggle}}, policy.require_signatures);
+  members.read({"loaded_libraries", {Kind::toggle}}, policy.loaded_libraries);
   members.read(texts("locked"), config.locked_keys);
   members.accepted_licenses("accept_licenses", policy.accepted_licenses);
   members.read(texts("forbid_licenses"), policy.forbidden_licenses);

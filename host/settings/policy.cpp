@@ -162,6 +162,13 @@ std::optional<Diagnosis> consent_locked(const Policy& policy, const std::string&
   return refusal(policy, "locked", "accept_licenses", "accepting the license " + id);
 }
 
+std::optional<Diagnosis> forbidden_loaded(const Policy& policy, const std::string& library,
+                                          const std::string& build) {
+  if (policy.loaded_libraries) return std::nullopt;
+  return refusal(policy, "loaded_libraries", "false",
+                 "using " + library + ", which the program had loaded, for " + build);
+}
+
 bool accepts_license(const Policy& policy, const std::string& id, const std::string& sha256,
                      bool is_verified) {
   return std::ranges::any_of(policy.accepted_licenses, [&](const AcceptedLicense& license) {

@@ -55,6 +55,11 @@ std::optional<Diagnosis> consent_locked(const Policy& policy, const std::string&
 bool accepts_license(const Policy& policy, const std::string& id, const std::string& sha256,
                      bool is_verified);
 
+// The failure for a build that would use `library`, which the program had loaded, where
+// policy.loaded_libraries is false; nothing where it is true.
+std::optional<Diagnosis> forbidden_loaded(const Policy& policy, const std::string& library,
+                                          const std::string& build);
+
 // Checks a value that a request carries besides the settings (a flavor, a device) against a locked key.
 // `value` empty: not requested. Error: EH-P01 when it differs from the locked value.
 Result<void> check_locked(const Settings& settings, const std::string& key, const std::string& value);

@@ -379,6 +379,7 @@ void record_policy(const Policy& policy, const std::string& source, SettingsMerg
   allowed("policy.allowed_hosts", policy.allowed_hosts);
   if (!policy.unsigned_repositories) merge.record("policy.unsigned_repositories", "false", source);
   if (policy.require_signatures) merge.record("policy.require_signatures", "true", source);
+  if (!policy.loaded_libraries) merge.record("policy.loaded_libraries", "false", source);
   std::vector<std::string> accepted;
   for (const AcceptedLicense& license : policy.accepted_licenses)
     accepted.push_back(license.sha256.empty() ? license.id : license.id + "@sha256:" + license.sha256);

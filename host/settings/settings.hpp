@@ -71,6 +71,7 @@ struct Policy {
   std::optional<std::vector<std::string>>
       allowed_hosts;                  // the same; "example.org", "*.example.org", "example.org:8443"
   bool unsigned_repositories = true;  // false: not even one named on the command line
+  bool loaded_libraries = true;       // false: a build never uses what the program had loaded
   bool require_signatures = false;    // not even the local repository that is trusted by its place
   std::vector<AcceptedLicense> accepted_licenses;
   std::vector<std::string> forbidden_licenses;  // ids

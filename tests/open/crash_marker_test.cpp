@@ -95,5 +95,52 @@ TEST_F(CrashMarkerTest, NoneIsLeftAfterAnOpen) {
   EXPECT_EQ(lease.front(), '\0') << "while the engine is open";
 }
 
+// A process that held another engine died: alone the build may work, so two such crashes say nothing.
+class CrashesBesideOthers : public CrashMarkerTest {
+ protected:
+  history::Crash crash() const {
+    history::Crash crash =
+        history::crash_while_loading(installed_.build, installed_.digest, installed_.artifacts_digest);
+    crash.beside = "another-engine-1.0";
+    return crash;
+  }
+  void expect_a_warning_only() {
+    const Outcome outcome = open();
+    ASSERT_EQ(outcome.state, State::opened);
+    EXPECT_TRUE(outcome.proven_before);
+    EXPECT_EQ(context_->history().find(installed_.build)->strikes, 0);
+    EXPECT_EQ(context_->history().find(installed_.build)->state, history::State::proven);
+    EXPECT_THAT(context_->warnings(),
+                testing::Contains(testing::AllOf(testing::HasSubstr("beside another-engine-1.0"),
+                                                 testing::HasSubstr("nothing is remembered"))));
+  }
+};
+
+TEST_F(CrashesBesideOthers, OfAProvenBuildAreNoStrike) {
+  for (int times = 0; times < 2; ++times) {
+    die_while_loading(history::crash_marker_of(crash()));
+    expect_a_warning_only();
+  }
+}
+
+TEST_F(CrashesBesideOthers, WithASentinelAreNoStrike) {
+  for (int times = 0; times < 2; ++times) {
+    test::in_dying_child([&] {
+      const history::Crash one = crash();
+      const auto sentinel = history::Sentinel::raise(state(), one.build, one.digest, "warmup",
+                                                     one.artifacts_digest, one.beside);
+      if (sentinel) test::die();
+    });
+    request_.bypass_cache = true;
+    expect_a_warning_only();
+  }
+}
+
+TEST_F(CrashesBesideOthers, AreReadFromTheirMarkers) {
+  const auto read = history::crash_of(history::crash_marker_of(crash()));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->beside, "another-engine-1.0");
+}
+
 }  // namespace
 }  // namespace enginehost::open

@@ -12,9 +12,10 @@ std::span<const Entry> all() {
   static const auto& sorted = *new std::vector<Entry>([] {
     std::vector<Entry> entries;
     constexpr std::string_view of_failed_loads = "FGLRWX";
-    for (const Table& letter : {engines_entries(), files_entries(), gpus_entries(), linking_entries(),
-                                manifests_entries(), network_entries(), process_entries(), running_entries(),
-                                selection_entries(), windows_entries(), macos_entries()})
+    for (const Table& letter :
+         {engines_entries(), files_entries(), gpus_entries(), linking_entries(), linking_entries_from_25(),
+          manifests_entries(), network_entries(), process_entries(), running_entries(), selection_entries(),
+          windows_entries(), macos_entries()})
       for (Entry entry : letter.entries) {
         if (!entry.exit_status) entry.exit_status = letter.exit_status;
         if (!entry.category) entry.category = letter.category;

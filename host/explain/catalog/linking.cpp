@@ -1,4 +1,4 @@
-// EH-L: linking libraries on Linux.
+// EH-L01 to EH-L24: linking libraries on Linux (linking_from_25.cpp has the others).
 #include "host/explain/catalog/linking_texts.hpp"
 #include "host/explain/catalog/tables.hpp"
 
@@ -227,12 +227,25 @@ constexpr Entry entries[] = {
           "the library expects functions from the program itself: it is an extension of another program"},
      .remedies = {"use the build's plugin: this file is not an engine plugin"}},
     {.name = {"EH-L17", "another file of the same library is already loaded"},
-     .meaning = "The process has already loaded a library with that SONAME from another file. The loader "
-                "uses it for every later need.",
-     .before = "the closure's SONAMEs against those in the process",
+     .meaning =
+         "The process has already loaded a library with that SONAME from another file, and the loader "
+         "uses it for every later need. Or it has loaded another copy of a C++ library, under any name, "
+         "and the loader lets both work on the same objects (STB_GNU_UNIQUE), which ends the program.",
+     .before = "the closure's SONAMEs against those in the process; unique symbols of the build's libraries "
+               "against those that the process has loaded",
      .after = "where each library was really loaded from",
      .causes =
-         {"{library} is already loaded from {path}, left by {left_by}, which failed to load; the build "
+         {"{library} is already loaded from {path} as {loaded_as}; a second copy would work on the objects "
+          "of "
+          "the first{?shares}",
+          "{library} of {loaded_release} is already loaded from {path}; a copy of {release} would work on "
+          "the "
+          "objects of the first{?shares}",
+          "{library} is already loaded from {path}, of an unknown release; a copy of {release} would work on "
+          "the objects of the first{?shares}{!differs}",
+          "another build of {library} is already loaded from {path}; a copy of {release} would work on the "
+          "objects of the first{?shares}",
+          "{library} is already loaded from {path}, left by {left_by}, which failed to load; the build "
           "needs {wanted}",
           "{library} is already loaded from {path} for {held_by}; {stand_in_of} has a stand-in for it, and "
           "a process has one file of a name",
@@ -244,12 +257,14 @@ constexpr Entry entries[] = {
           "needs from {wanted}",
           "{library} is already loaded from {path}; the build needs {wanted}",
           "the process has already loaded another file with that library's name"},
-     .remedies = {"restart the program: the next open will choose {next_open}",
-                  "restart the program{?left_by}{!next_open}",
-                  "open this engine in a process of its own{?held_by}",
-                  "{?stand_in_of}{!held_by}open this engine in a process of its own, without {library}",
-                  "open this engine before the other library is loaded, or in a process of its "
-                  "own{!left_by}{!held_by}{!stand_in_of}"},
+     .remedies =
+         {"restart the program: the next open will choose {next_open}",
+          "restart the program{?left_by}{!next_open}", "open this engine in a process of its own{?held_by}",
+          "open this engine in a process of its own{?shares}{!held_by}",
+          "request release {loaded_release}, which can use the loaded file, if a repository offers it",
+          "{?stand_in_of}{!held_by}open this engine in a process of its own, without {library}",
+          "open this engine before the other library is loaded, or in a process of its "
+          "own{!left_by}{!held_by}{!stand_in_of}{!shares}"},
      // Concerns this process only, so nothing is recorded about the build.
      .category = Category::request},
     {.name = {"EH-L18", "no link namespace left"},
@@ -344,128 +359,6 @@ constexpr Entry entries[] = {
           "{!library}{!read_only_layer}set ENGINEHOST_CACHE to a folder from which code may run",
           without_layer},
      .category = Category::policy},
-    {.name = {"EH-L25", "no permission to read a library"},
-     .meaning = "This user has no permission to read the file, or a folder on the way to it.",
-     .before = "access to each part of the path",
-     .after = "\"Permission denied\"",
-     .causes = {"{file} cannot be read: this user has no permission for {blocked_by}",
-                "this user has no permission to read {file}",
-                "this user has no permission to read the file, or a folder on the way to it"},
-     .remedies = {"as its owner: chmod a+rX {blocked_by|word}",
-                  "{!read_only_layer}set ENGINEHOST_CACHE to a folder of this user", without_layer},
-     .category = Category::policy},
-    {.name = {"EH-L26", "out of file descriptors, or an input error"},
-     .meaning = "The process has too many files open, or the disk failed to read.",
-     .after = "\"Too many open files\", \"Input/output error\"",
-     .causes = {"{file} could not be read now: {os_said}", "the file could not be read now"},
-     .remedies = {"raise the limit (ulimit -n 65536), or check the disk", "try again"},
-     .category = Category::transient},
-    {.name = {"EH-L27", "processor too old"},
-     .meaning = "The build uses instructions this processor does not have.",
-     .before = "the manifest's cpu features and the file's ISA marker against the processor",
-     .after = "\"CPU ISA level is lower than required\", SIGILL",
-     .causes = {"{required_by|name} needs {needs}; this processor has {have}",
-                "the build needs {required}; this processor has {found}",
-                "the build needs a newer processor"},
-     .remedies =
-         {// QEMU, "CPU models"; IBM/MAX-Object-Detector#131
-          "{?virtual_machine}if the host's processor has {required}: let the virtual machine use it "
-          "(QEMU and libvirt: -cpu host, host-passthrough; Proxmox: CPU type host; VirtualBox and "
-          "VMware on Windows: turn Hyper-V off)",
-          "use a build for this processor: engine-info ENGINE --plan --explain lists them"}},
-    {.name = {"EH-L28", "built for musl"},
-     .meaning = "The library belongs to a system with the musl C library (Alpine); this one has glibc.",
-     .before = "DT_NEEDED libc.musl-… or libc.so",
-     .after = "\"libc.so: invalid ELF header\"",
-     .causes = {"{needed_by|name} needs {library}: it is built for musl (Alpine), and this system has glibc",
-                "the build is for musl (Alpine), and this system has glibc"},
-     .remedies = {"use the build for glibc"}},
-    {.name = {"EH-L29", "built for glibc"},
-     .proof = Proof::from_file,
-     .unproduced = "the texts come from musl's own loader, and the machine is a described one",
-     .meaning = "The library belongs to a system with the GNU C library; this one has musl.",
-     .before = "version needs GLIBC_…",
-     .after = "\"Error relocating …: symbol not found\"",
-     .causes = {"{needed_by|name} needs {library}: it is built for glibc, and this system has musl",
-                "{file|name}: {problem}", "the build is for glibc, and this system has musl"},
-     .remedies = {"use the build for musl", "install the package gcompat, which runs some builds for glibc"}},
-    {.name = {"EH-L30", "LD_LIBRARY_PATH is ignored"},
-     .meaning = "The program is set-uid or has file capabilities: the loader ignores its environment.",
-     .before = "AT_SECURE",
-     .causes = {"{library} is at {present_at}, but the program runs with raised privileges, so the loader "
-                "ignores LD_LIBRARY_PATH",
-                "the program runs with raised privileges, so the loader ignores LD_LIBRARY_PATH"},
-     .remedies = {"remove the capabilities or the set-uid bit of the program, or install the library in a "
-                  "system folder"}},
-    {.name = {"EH-L31", "LD_LIBRARY_PATH changed too late"},
-     .meaning = "The loader reads the variable at program start; changing it later has no effect.",
-     .causes = {"{library...} is at {present_at}, in a folder of LD_LIBRARY_PATH, which was changed after "
-                "the program started",
-                "LD_LIBRARY_PATH was changed after the program started"},
-     .remedies = {"set it before the program starts, or not at all"}},
-    {.name = {"EH-L32", "the library found depends on the current folder"},
-     .meaning = "An empty element of RUNPATH or LD_LIBRARY_PATH means the current folder, and a path in "
-                "DT_NEEDED or RUNPATH without a leading slash begins there. The libraries loaded depend on "
-                "where the program was started.",
-     .before = "RUNPATH, DT_NEEDED and LD_LIBRARY_PATH",
-     .causes = {"{file|name} needs {library}, a path from the current folder, here {folder}",
-                "{file|name} has {element} in its search path, a path from the current folder, here {folder}",
-                "{file|name} has an empty element in its search path, which means the current folder",
-                "a search path has an empty element, which means the current folder"},
-     .remedies = {"{!library}{!element}remove the empty element (a colon at the beginning or end)",
-                  "{?element}publisher: begin the path with $ORIGIN or a slash",
-                  "publisher: need it by its name alone, and set a RUNPATH from $ORIGIN: patchelf "
-                  "--replace-needed {library|word} {library|name} {file|name}"},
-     .category = Category::request},
-    {.name = {"EH-L33", "path that the loader cannot use"},
-     .meaning =
-         "The path is too long, or contains a colon or semicolon, with which the loader separates folders.",
-     .after = "\"File name too long\"",
-     .causes = {"{library} is at {present_at}, but {problem}", "the loader cannot open {file}: {problem}",
-                "the path is too long for the loader"},
-     .remedies = {"set ENGINEHOST_CACHE to a shorter, plain path"}},
-    {.name = {"EH-L34", "LD_PRELOAD names a file that cannot be loaded"},
-     .meaning = "The loader reports it at every program start and continues.",
-     .after = "\"cannot be preloaded … ignored\"",
-     .causes = {"LD_PRELOAD names {library}, which cannot be loaded",
-                "LD_PRELOAD names a file that cannot be loaded"},
-     .remedies = {"unset LD_PRELOAD"},
-     .category = Category::request},
-    {.name = {"EH-L35", "two OpenMP runtimes in one process"},
-     .meaning = "Each starts its own threads. The process gets slow, hangs, or one of them ends it (\"OMP: "
-                "Error #15\").",
-     .before = "the closure, and the libraries that the process has already loaded",
-     .causes = {"{library...} would be in one process: {path...}; one was loaded for {held_by}, and each of "
-                "them ends a process that has loaded another",
-                "{library...} would be in one process: {path...}",
-                "{library} ended the process, because {found} had already started in it",
-                "two OpenMP runtimes would be in one process"},
-     .remedies = {"{!found}open this engine in a process of its own",
-                  "{?found}start the program with KMP_DUPLICATE_LIB_OK=TRUE; its authors call that unsafe",
-                  "publisher: link all parts of the build with the same OpenMP runtime"},
-     .category = Category::request},
-    {.name = {"EH-L45", "the same .proto file in two libraries"},
-     .meaning = "Two libraries share one protobuf and contain the code of the same .proto file. protobuf "
-                "ends the process at the second.",
-     .after = "\"File already exists in database\"",
-     .causes = {"two libraries of the process contain the code of {found}, and protobuf ended the process",
-                "two libraries of the process contain the code of the same .proto file"},
-     .remedies = {"start the program without LD_PRELOAD and LD_LIBRARY_PATH, if they bring a libprotobuf",
-                  "use another version of the engine: two libraries of this one contain the same code"}},
-    {.name = {"EH-L43", "library for a newer Linux kernel"},
-     .meaning =
-         "The file's note NT_GNU_ABI_TAG names a newer kernel than the one that runs. glibc until 2.35 "
-         "skips such a file and reports \"No such file or directory\". In a container, the kernel is "
-         "the host's.",
-     .before = "NT_GNU_ABI_TAG against the release that uname reports",
-     .after = "\"cannot open shared object file\", although the file exists",
-     .causes = {"{needed_by|name} needs {library}; {path} is for Linux {needs} and newer, and this kernel is "
-                "{have}",
-                "{file} is for Linux {needs} and newer; this kernel is {have}",
-                "the file is for a newer Linux kernel"},
-     .remedies = {"run it on a machine with Linux {needs} or newer (in a container: the host's kernel "
-                  "counts), or on a system with glibc 2.36 or newer",
-                  "use a build for older kernels: engine-info ENGINE --plan --explain lists them"}},
 };
 
 }  // namespace linking_table

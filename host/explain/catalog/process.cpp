@@ -280,6 +280,17 @@ constexpr Entry entries[] = {
                   "{resource=memory}end other programs, and try again"},
      .exit_status = S::cache,
      .category = Category::transient},
+    {.name = {"EH-P53", "handle of the parent process"},
+     .meaning = "A child of fork() called an engine or a model that its parent had opened. The engine's "
+                "threads and devices stayed in the parent, and a thread that the child lacks may hold its "
+                "locks, so the call would hang.",
+     .before = "the process that made the handle against this one",
+     .causes = {"the {argument} was made by the parent of this process; a child of fork() cannot use it",
+                "the handle was made by the parent of this process"},
+     .remedies = {"open the engine and load the model in the child, after fork()",
+                  "start workers as new programs: multiprocessing.set_start_method(\"spawn\") in Python, "
+                  "posix_spawn() or exec() elsewhere; a server that loads before it forks (gunicorn "
+                  "--preload) must load in its workers"}},
     {.name = {"EH-P60", "license does not allow passing it on"},
      .meaning = "A component's license forbids passing it on, or allows it only under conditions. An export "
                 "is refused until the person who exports confirms the right to pass it on.",

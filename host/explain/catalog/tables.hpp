@@ -1,4 +1,4 @@
-// The tables of the catalog: one for each letter, in a file of its own, sorted by code.
+// The tables of the catalog: one for each letter, in a file of its own (two for L), sorted by code.
 #pragma once
 #include <span>
 
@@ -16,10 +16,11 @@ struct Table {
   Category category;
 };
 
-Table engines_entries();    // E
-Table files_entries();      // F
-Table gpus_entries();       // G
-Table linking_entries();    // L
+Table engines_entries();  // E
+Table files_entries();    // F
+Table gpus_entries();     // G
+Table linking_entries();  // L
+Table linking_entries_from_25();
 Table manifests_entries();  // M
 Table network_entries();    // N
 Table process_entries();    // P

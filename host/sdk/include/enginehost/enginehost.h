@@ -10,9 +10,13 @@
  * different objects are independent.  Callbacks run on the thread that made the call, progress possibly on another
  * one.  A function marked [any] may read the environment: as for getenv(), no other thread may call setenv()
  * meanwhile. Threads may continue to call while the process ends.  pthread_cancel() of a thread inside a function
- * ends the process; cancel the call instead.  A child of fork() must neither use nor free handles of its parent,
- * because their locks, threads and devices stayed there.  It may open engines of its own, if no other thread was
- * inside a function during the fork().
+ * ends the process; cancel the call instead.
+ *
+ * Forks.  Handles belong to the process that made them.  In a child of fork(), a function that takes one of its
+ * parent's and returns a status fails at once with EH-P53, freeing the handle and the deleter of a tensor do nothing,
+ * enginehost_outputs_take() returns NULL and enginehost_engine_report() "{}"; the other texts, numbers and tensors in
+ * host memory can still be read.  The child may open engines of its own, if no other thread was inside a function
+ * during the fork().
  *
  * Ownership.  Objects given through an `out` pointer belong to the caller and have a matching ..._free.  Free models
  * and outputs before their engine.  Returned strings live as long as the object that returned them.  Arguments are
