@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "tests/end-to-end/fault.hpp"
 #include "tests/support/paths.hpp"
@@ -258,6 +259,46 @@ TEST_F(FirstScreen, ANewerVersionIsReportedWithItsReason) {
   EXPECT_EQ(passed_over["code"].as_string(), "EH-S12");
   EXPECT_EQ(passed_over["reason"].as_string(), "there is no adapter");
   EXPECT_FALSE(run.outcome()["fallback"].as_bool());
+}
+
+// Each command that asks a repository reports what it left out, and opens what remains.
+TEST_F(FirstScreen, M07ATooLargeManifestIsReportedByEachCommand) {
+  TestRepository repository(workplace.folder() / "repository"), other(workplace.folder() / "other");
+  TestBuild newer = good_build("reference-newer");
+  newer.version = "2.0.0";
+  repository.add(newer);
+  repository.write();
+  other.add(good_build());
+  other.write();
+  const std::string manifest = read_text(repository.root() / "reference.json") + std::string(9u << 20, ' ');
+  write_text(repository.root() / "reference.json", manifest);
+  write_text(repository.root() / "index.json",
+             Json::object()
+                 .set("format", 1)
+                 .set("name", "large")
+                 .set("serial", 1)
+                 .set("manifests", Json::array().push(Json::object()
+                                                          .set("path", "reference.json")
+                                                          .set("sha256", sha256_hex(manifest))
+                                                          .set("size", manifest.size())))
+                 .dump());
+  const std::vector<std::string> both = {"--repository", repository.root().native(), "--repository",
+                                         other.root().native()};
+  const auto said = HasSubstr("reference.json has 9.0 MiB, and at most 8.0 MiB are read");
+  for (const auto& [command, arguments] : std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"engine-info", {"reference", "--plan"}},
+           {"engine-info", {}},
+           {"engine-info", {"reference"}},
+           {"engine-cache", {"fetch", "reference"}}}) {
+    std::vector<std::string> whole = arguments;
+    whole.insert(whole.end(), both.begin(), both.end());
+    const Ended run = workplace.run(command, whole);
+    EXPECT_EQ(run.status, 0) << run.said();
+    EXPECT_THAT(run.said(), said) << command;
+  }
+  const Ended alone = Workplace().info({"reference", "--repository", repository.root().native()});
+  EXPECT_NE(alone.status, 0) << alone.said();
+  EXPECT_THAT(alone.said(), said);
 }
 
 }  // namespace
