@@ -96,6 +96,7 @@ settings::FlagValues flags_of(const enginehost_request& request) {
   if (request.cache != nullptr) flags.cache = request.cache;
   if (request.helper != nullptr) flags.helper = request.helper;
   if (request.package_index != nullptr) flags.package_index = request.package_index;
+  if (request.update != nullptr) flags.update = request.update;
   if (request.log_level != 0) flags.log = name_of_level(request.log_level);
   flags.repositories.assign(request.repositories, request.repositories + request.repository_count);
   flags.installations.assign(request.installations, request.installations + request.installation_count);
@@ -113,7 +114,7 @@ std::string key_of(const enginehost_request& request) {
     key += '\0';
   };
   for (const char* const text : {request.engine, request.version, request.flavor, request.device,
-                                 request.package_index, request.force})
+                                 request.package_index, request.update, request.force})
     add(text);
   key += request.require != 0 ? 'r' : '-';
   key += request.offline != 0 ? 'o' : '-';

@@ -261,6 +261,47 @@ TEST_F(FirstScreen, ANewerVersionIsReportedWithItsReason) {
   EXPECT_FALSE(run.outcome()["fallback"].as_bool());
 }
 
+TEST_F(FirstScreen, AnUpdateIsReportedAndFetchedOnRequest) {
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const std::string location = repository.root().native();
+  const auto screen = [&](std::vector<std::string> more = {}, const std::string& command = "engine-info") {
+    more.insert(more.end(), {"--repository", location});
+    return workplace.run(command, std::move(more));
+  };
+  ASSERT_EQ(screen({"reference"}).status, 0);
+  TestBuild newer = good_build("reference-newer");
+  newer.version = "2.0.0";
+  repository.add(newer);
+  repository.write();
+  const auto named = HasSubstr("2.0.0 cpu: not installed (--update open)\n");
+  EXPECT_THAT(screen().output, named) << "the first screen";
+  EXPECT_THAT(screen({"reference"}).output, named);
+  EXPECT_THAT(screen({"reference", "--plan"}).output, named);
+  EXPECT_THAT(screen({"reference", "--update", "never"}).output, Not(HasSubstr("2.0.0")));
+  EXPECT_THAT(screen({"--update", "never"}).output, Not(HasSubstr("2.0.0")));
+  RunOptions by_variable;
+  by_variable.environment = {"ENGINEHOST_UPDATE=never"};
+  EXPECT_THAT(workplace.info({"reference", "--repository", location}, by_variable).output,
+              Not(HasSubstr("2.0.0")));
+  const Ended plan = screen({"reference", "--plan", "--json"});
+  EXPECT_EQ(plan.outcome()["build"].as_string(), "reference-good") << plan.said();
+  EXPECT_EQ(plan.outcome()["update"]["build"].as_string(), "reference-newer") << plan.said();
+  EXPECT_EQ(screen({"reference", "--plan", "--update", "open", "--json"}).outcome()["build"].as_string(),
+            "reference-newer");
+  const Ended wrong = screen({"reference", "--update", "always"});
+  EXPECT_EQ(wrong.status, 2) << wrong.said();
+  EXPECT_THAT(wrong.said(), HasSubstr("\"always\" is none of report, open, never"));
+  const Ended elsewhere = screen({"reference", "--update", "open", "--platform",
+                                  source_path("/tests/profiles/linux-ubuntu2204-driver525-rtx3090.json")});
+  EXPECT_EQ(elsewhere.status, 2) << elsewhere.said();
+  EXPECT_THAT(elsewhere.said(), HasSubstr("--platform names another one"));
+  // fetch is the update itself, whatever the setting.
+  ASSERT_EQ(screen({"fetch", "reference"}, "engine-cache").status, 0);
+  EXPECT_THAT(screen({"reference"}).output, HasSubstr("reference 2.0.0 cpu is open"));
+}
+
 // Each command that asks a repository reports what it left out, and opens what remains.
 TEST_F(FirstScreen, M07ATooLargeManifestIsReportedByEachCommand) {
   TestRepository repository(workplace.folder() / "repository"), other(workplace.folder() / "other");

@@ -267,6 +267,31 @@ TEST_F(Sdk, AsksForConsentOnceBeforeTheFirstByte) {
   EXPECT_EQ(asked.times, 2);
 }
 
+TEST_F(Sdk, TakesAnUpdateOnlyOnRequest) {
+  publish();
+  const auto build_with = [&](const char* update) {
+    enginehost_request asked = request();
+    asked.update = update;
+    const auto engine = open(asked);
+    return engine != nullptr ? std::string(enginehost_engine_build(engine.get())) : code();
+  };
+  ASSERT_EQ(build_with(nullptr), "reference-good");
+  TestBuild newer = good_build("reference-newer");
+  newer.version = "2.0.0";
+  repository_.add(newer);
+  repository_.write();
+  EXPECT_EQ(build_with(nullptr), "reference-good");
+  EXPECT_EQ(build_with("never"), "reference-good");
+  const enginehost_request asked = request();
+  const auto engine = open(asked);
+  ASSERT_NE(engine, nullptr) << said();
+  EXPECT_THAT(enginehost_engine_report(engine.get()), HasSubstr("\"build\": \"reference-newer\""));
+  EXPECT_EQ(build_with("always"), "EH-P45");
+  EXPECT_THAT(said(), HasSubstr("\"always\" is none of report, open, never"));
+  EXPECT_EQ(build_with("open"), "reference-newer");
+  EXPECT_EQ(build_with("report"), "reference-newer") << "it is installed now";
+}
+
 TEST_F(Sdk, NeverAcceptsALicenseByDefault) {
   TestBuild build = good_build();
   build.license = "vendor";
