@@ -159,7 +159,8 @@ typedef struct enginehost_request {
    * may open engines themselves, even the same build, on the thread of the call.
    * on_progress may be called from another thread, and must return quickly.  To stop the call, cancel it. */
   void (*on_progress)(const enginehost_progress* progress, void* user_data);
-  /* Nonzero agrees.  Not set: agrees to any size, and to licenses only if accepted beforehand. */
+  /* Nonzero agrees.  Not set: agrees to any size, and to licenses only if accepted beforehand.  If it declines licenses,
+   * it is not asked about them again in the same call, for another build. */
   int32_t (*on_consent)(const enginehost_question* question, void* user_data);
   const enginehost_cancel* cancel;
   /* A device of the engine was lost or is back.  Called on the thread whose call showed it, possibly one that uses
