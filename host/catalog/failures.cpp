@@ -59,11 +59,11 @@ std::vector<Diagnosis> catalog_warnings(const manifest::Catalog& catalog, bool o
   std::vector<Diagnosis> warnings;
   std::set<std::string> lines;
   for (const Diagnosis& failure : catalog.failures) {
-    // The catalog warns itself about a document that did not arrive in time.
-    const bool unreached = failure.code.starts_with("EH-N") && failure.code != "EH-N03";
-    const bool is_one = failure.code.starts_with("EH-M") || failure.code == "EH-P01" || unreached;
-    // Failures of installations are reported with the other facts about them.
-    if (!is_one || (unreached && offline) || !failure.value("installation").empty()) continue;
+    // The catalog warns itself about a document that did not arrive in time. Failures of installations are
+    // reported with the other facts about them.
+    const bool said_elsewhere = failure.code == "EH-N03" || failure.code == "EH-S30" ||
+                                failure.code == "EH-S31" || !failure.value("installation").empty();
+    if (said_elsewhere || (offline && failure.code.starts_with("EH-N"))) continue;
     if (lines.insert(explain::one_line(failure)).second) warnings.push_back(failure);
   }
   return warnings;

@@ -13,6 +13,7 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "cache/record_names.hpp"
+#include "host/commands/common.hpp"
 #include "host/commands/help.hpp"
 #include "host/explain/explain.hpp"
 #include "host/resolve/version_specifier.hpp"
@@ -154,7 +155,8 @@ Diagnosis wrong_usage(const std::string& program, const std::string& problem) {
   return diagnose("EH-P40").with("program", program).with("problem", problem);
 }
 
-void add_choice(CLI::App& app, EngineConstraints& choice, const char* group, const std::string& device) {
+void add_choice(CLI::App& app, EngineConstraints& choice, CommonFlags& common, const char* group,
+                const std::string& device) {
   app.add_option("--flavor", choice.flavor, "prefer a flavor: cpu, cu118, mps, ... [env: ENGINEHOST_FLAVOR]")
       ->type_name("FLAVOR")
       ->group(group);
@@ -163,6 +165,11 @@ void add_choice(CLI::App& app, EngineConstraints& choice, const char* group, con
       ->group(group);
   app.add_option("--device", choice.device, device + " [env: ENGINEHOST_DEVICE]")
       ->type_name("DEVICE")
+      ->group(group);
+  app.add_option("--update", common.values.update,
+                 "while an older build is installed, a newer one is fetched (open), reported (report, the "
+                 "default) or not mentioned (never) [env: ENGINEHOST_UPDATE]")
+      ->type_name("WHEN")
       ->group(group);
   app.add_option("--force", choice.force,
                  "try this build first, even if it is quarantined or does not fit this machine [env: "

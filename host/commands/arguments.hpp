@@ -16,6 +16,8 @@ class App;
 
 namespace enginehost::commands {
 
+struct CommonFlags;
+
 // Returns EH-P40 with the program and the problem.
 Diagnosis wrong_usage(const std::string& program, const std::string& problem);
 
@@ -27,8 +29,9 @@ struct EngineConstraints {
   std::string force = {};
 };
 
-// Adds --flavor, --require, --device and --force, which engine-info and engine-run share.
-void add_choice(CLI::App& app, EngineConstraints& choice, const char* group, const std::string& device);
+// Adds --flavor, --require, --device, --update and --force, which engine-info and engine-run share.
+void add_choice(CLI::App& app, EngineConstraints& choice, CommonFlags& common, const char* group,
+                const std::string& device);
 
 // Returns the request. Errors: EH-P40 for "@1", for "ENGINE@", for a version that cannot be read, for two
 // flavors that contradict each other, and for a device list that cannot be read. Without an engine only the

@@ -46,6 +46,7 @@ Result<Json> fetch_for(const CacheRun& run, const settings::Settings& settings,
     return fail(std::move(*refused));
   if (here) request = open::completed(std::move(request), open::defaults_of(settings));
   request.offline = settings.offline;
+  request.update = resolve::Update::open;  // this command is the update
   TRY_ASSIGN(resolve::Plan plan, open::decide(context, std::move(request)));
   transfer::ProgressBar bar(stderr, run.common.quiet, run.prints_text());
   auto acquired =

@@ -89,9 +89,11 @@ std::string problem_of(const InfoFlags& flags) {
       !flag.empty() && !engine && !plugin)
     return flag + " is about an engine, and none is named: engine-info ENGINE " + flag;
   if (flags.symbols && !inspect) return "--symbols is about the file of --inspect, which is not given";
-  if (const std::string mode = first_of({{"--plugin opens a file on", plugin},
-                                         {"--installations are those of", flags.installations},
-                                         {"--code says the same for", codes}});
+  if (const std::string mode =
+          first_of({{"--plugin opens a file on", plugin},
+                    {"--installations are those of", flags.installations},
+                    {"--update compares with the builds of", flags.common.values.update.has_value()},
+                    {"--code says the same for", codes}});
       !mode.empty() && recorded)
     return mode + " this machine, and --platform names another one: leave one of them out";
   if (const std::string flag = first_of({{"--self-test", flags.self_test},
@@ -109,7 +111,7 @@ void add_flags(CLI::App& app, InfoFlags& flags, AddMeasurement add_bench) {
                  "the engine to open, as an application would; @2.0 is the newest 2.0.x");
   const char* group = "Choosing";
   add_choice(
-      app, flags.asked, group,
+      app, flags.asked, flags.common, group,
       "the device that must be opened: cuda:0, mps, gpu (any), ...; \"cuda:0,cpu\" allows cpu instead");
   app.add_flag("--plan", flags.plan, "decide only: download nothing, load nothing")->group(group);
   app.add_flag("--explain", flags.explain,

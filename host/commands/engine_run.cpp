@@ -49,7 +49,7 @@ void add_flags(CLI::App& app, Flags& flags) {
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N")
       ->group(group);
-  add_choice(app, flags.asked, "Choosing", "the device to run on: cpu, cuda:0, gpu (any), ...");
+  add_choice(app, flags.asked, flags.common, "Choosing", "the device to run on: cpu, cuda:0, gpu (any), ...");
   flags.common.add_to(app);
 }
 

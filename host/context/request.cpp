@@ -15,7 +15,8 @@ RequestDefaults defaults_of(const settings::Settings& settings) {
   };
   return {settings.flavor, settings.flavor.empty() ? "" : source_of("flavor"),
           settings.device, settings.device.empty() ? "" : source_of("device"),
-          settings.force,  settings.offline};
+          settings.update, settings.force,
+          settings.offline};
 }
 
 resolve::Request completed(resolve::Request request, const RequestDefaults& defaults) {
@@ -28,6 +29,7 @@ resolve::Request completed(resolve::Request request, const RequestDefaults& defa
     request.device_source = defaults.device_source;
   }
   if (request.force.empty()) request.force = defaults.force;
+  request.update = resolve::update_of(defaults.update);
   request.offline = request.offline || defaults.offline;
   return request;
 }
@@ -72,7 +74,10 @@ Result<resolve::Plan> decide(OpenContext& context, resolve::Request request) {
   TRY(context.check_records());
   // A forced build may be one of another engine.
   context.need_engine(request.force.empty() ? request.engine : std::string());
-  for (const cache::Installed& installed : context.store().list()) request.installed.insert(installed.build);
+  for (const cache::Installed& installed : context.store().list()) {
+    request.installed.insert(installed.build);
+    if (!context.is_recorded() && installed.in_place.empty()) request.installed_here.insert(installed.build);
+  }
   if (!request.force.empty()) name_forced(context.catalog(), request);
   context.look_for_libraries(request.engine);
   resolve::Plan plan = resolve::decide(context.platform(), context.catalog(), context.history(),

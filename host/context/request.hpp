@@ -14,7 +14,7 @@ namespace enginehost::open {
 
 // The values of the settings, for what a request leaves open.
 struct RequestDefaults {
-  std::string flavor, flavor_source, device, device_source, force;
+  std::string flavor, flavor_source, device, device_source, update, force;
   bool offline = false;
 };
 RequestDefaults defaults_of(const settings::Settings& settings);

@@ -58,6 +58,7 @@ void for_each_member(Decision& decision, const Visit& visit) {
   visit("flavor_source", decision.defaults.flavor_source);
   visit("device", decision.defaults.device);
   visit("device_source", decision.defaults.device_source);
+  visit("update", decision.defaults.update);
   visit("offline", decision.defaults.offline);
   visit("build", decision.build);
   visit("digest", decision.digest);

@@ -68,11 +68,27 @@ std::optional<std::string> kept_copy(const IndexEntry& entry, DocumentReader& re
   return kept && sha256_hex(*kept) == entry.sha256 ? std::move(kept) : std::nullopt;
 }
 
+// Returns true for a document that is longer than the reader was allowed to read: a server's is EH-N07, a
+// folder's EH-F01 with "limit".
+bool is_beyond_limit(const Diagnosis& failure) {
+  return failure.code == "EH-N07" || !failure.value("limit").empty();
+}
+
 Result<std::string> read_verified(const std::string& location, const IndexEntry& entry,
                                   DocumentReader& reader) {
   const std::string document = below(location, entry.path);
+  const auto too_large = [&] {
+    return fail(diagnose("EH-M07")
+                    .with("repository", location)
+                    .with("document", document)
+                    .with("problem", entry.path + " has " +
+                                         (entry.size != 0 ? format_bytes(entry.size) : "more") +
+                                         ", and at most " + format_bytes(largest_document) + " are read"));
+  };
+  if (entry.size > largest_document) return too_large();
   Diagnosis differs = diagnose("EH-M05").with("document", document).with("repository", location);
   auto read = reader.read_listed(document, largest_document);
+  if (!read && entry.size == 0 && is_beyond_limit(read.error())) return too_large();
   // An expected document is received up to the size that the index states.
   if (!read && read.error().code == "EH-N07" && entry.size != 0)
     return fail(differs.with("expected_size", std::to_string(entry.size), "index.json")
@@ -111,6 +127,7 @@ Result<std::shared_ptr<const Manifest>> load_manifest(const RepositoryContent& c
   if (bytes.size() > bytes_left)
     return fail(diagnose("EH-M07")
                     .with("repository", location)
+                    .with("document", below(location, entry.path))
                     .with("problem", "its manifests have more than " + format_bytes(most_manifest_bytes) +
                                          " together, and " + entry.path + " is not read"));
   bytes_left -= bytes.size();
@@ -165,7 +182,8 @@ void load_manifests(RepositoryContent& content, const std::vector<const IndexEnt
       const std::uint64_t most = entry.size != 0 ? std::min(entry.size, largest_document) : largest_document;
       held += most;
       kept.push_back(kept_copy(entry, reader));
-      if (!kept.back()) expected.push_back({below(content.location, entry.path), most});
+      if (!kept.back() && entry.size <= largest_document)
+        expected.push_back({below(content.location, entry.path), most});
     }
     reader.expect(expected);
     for (std::size_t i = begin; i < end; ++i) {

@@ -58,6 +58,12 @@ Json outcome_document(OpenContext& context, const Outcome& outcome) {
                      .set("code", one.code.empty() ? Json() : Json(one.code))
                      .set("reason", one.reason));
   document.set("newer", std::move(newer));
+  const auto update =
+      outcome.chosen != nullptr ? resolve::update_of(outcome.plan, *outcome.chosen) : std::nullopt;
+  document.set("update", update ? Json::object()
+                                      .set("version", update->candidate->build->version)
+                                      .set("build", update->candidate->build->id)
+                                : Json());
   document.set("obstacle", outcome.chosen != nullptr && outcome.chosen->obstacle
                                ? explain::to_json(*outcome.chosen->obstacle)
                                : Json());

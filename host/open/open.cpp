@@ -37,6 +37,26 @@ bool constraint_met(const resolve::Request& request, const Opened& opened) {
                      [&](const load::Device& device) { return device.is_meant_by(requested.front()); });
 }
 
+// Where a failure can be acted on, nearest first.
+enum class Reach { caller, machine, server };
+
+// By the exit status of the failure's class. A license, a library, a conflict in this process, the disk:
+// somebody on this machine can act. Nobody here repairs a server.
+constexpr std::pair<explain::ExitStatus, Reach> reaches[] = {
+    {explain::ExitStatus::interrupted, Reach::caller},  // the caller ended the request
+    {explain::ExitStatus::forbidden, Reach::machine},    {explain::ExitStatus::usage, Reach::machine},
+    {explain::ExitStatus::nothing_fits, Reach::machine}, {explain::ExitStatus::not_loaded, Reach::machine},
+    {explain::ExitStatus::cache, Reach::machine},        {explain::ExitStatus::bug, Reach::machine},
+    {explain::ExitStatus::wrong_bytes, Reach::server},   {explain::ExitStatus::not_fetched, Reach::server},
+};
+
+Reach reach_of(const Diagnosis& failure) {
+  const explain::ExitStatus status = explain::exit_status(failure);
+  for (const auto& [known, reach] : reaches)
+    if (known == status) return reach;
+  return Reach::machine;
+}
+
 // Returns true for "cpu:7" where the engine offers cpu:0: another build would not find more such devices.
 bool is_beyond_what_is_there(const Diagnosis& failure) {
   if (failure.code != "EH-S09") return false;
@@ -121,6 +141,13 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
       continue;
     }
     const std::filesystem::path note = note_of_servers(context, outcome.plan, *candidate.build);
+    // Its server is asked again only where nothing else is known that somebody could do.
+    const bool may_skip =
+        !open.bypass_cache && outcome.diagnosis && reach_of(*outcome.diagnosis) != Reach::server;
+    if (auto failure = may_skip ? catalog::recently_unreached(note, OpenContext::now()) : std::nullopt) {
+      candidate.turn_down(Verdict::failed, std::move(*failure));
+      continue;
+    }
     AttemptLog log;
     AttemptOptions options = open.attempt;
     if (candidate.on_processor && candidate.turned_down)
@@ -330,8 +357,7 @@ bool fetches_no_more(const Diagnosis& failure) {
 }
 
 void keep_the_reason(std::optional<Diagnosis>& reason, const Diagnosis& failure) {
-  if (!reason || failure.code == "EH-P10" || (failure.code == "EH-P03" && reason->code.starts_with("EH-N")))
-    reason = failure;
+  if (!reason || reach_of(failure) < reach_of(*reason)) reason = failure;
 }
 
 int Outcome::exit_status() const {

@@ -67,8 +67,8 @@ bool ends_the_search(const Diagnosis& failure);
 bool fetches_no_more(const Diagnosis& failure);
 
 // Keeps the result of a request among the failures of its candidates: EH-P10 if the caller canceled, else the
-// first one. A failure of the network (EH-N…) yields to a consent that is missing (EH-P03), because the
-// caller can give that.
+// first one that somebody here can act on, else the first one. A server that does not answer, or sends wrong
+// bytes, is the result only if nothing else failed.
 void keep_the_reason(std::optional<Diagnosis>& reason, const Diagnosis& failure);
 
 // Opens the best candidate. Never throws. Blocks while it downloads and probes; the context's cancel token

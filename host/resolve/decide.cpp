@@ -213,11 +213,60 @@ void order_versions(std::vector<Weighed>& weighed) {
   for (Weighed& one : weighed) one.rank.version_place = places.at(one.candidate.build->version);
 }
 
+// Returns what the rank has before the versions are compared: which devices the build serves, and how.
+Rank before_versions(Rank rank) {
+  rank.not_installed = rank.version_place = rank.not_installed_version = rank.stands_in =
+      rank.by_minor_version = rank.library_not_looked_for = rank.priority = rank.toolkit =
+          rank.not_completed = rank.not_proven = 0;
+  return rank;
+}
+
+// Returns the rank that Update::open would give.
+Rank with_updates(Rank rank) {
+  rank.not_installed = 0;
+  return rank;
+}
+
+// Fills in Rank::not_installed and ::not_installed_version. Two kinds of builds count as installed where an
+// installed build fits:
+//
+// - A build of an installation in place, if the two serve the same devices: they compete by version, as
+//   without this rule.
+// - The build with NVIDIA's files beside its installed version with stand-ins, on a machine with NVIDIA's
+//   driver. The stand-ins would otherwise stay there forever.
+void order_installed(std::vector<Weighed>& weighed, const Request& request) {
+  std::vector<const Weighed*> installed;
+  for (const Weighed& one : weighed)
+    if (one.stage == Stage::tried && request.installed_here.contains(one.candidate.build->id))
+      installed.push_back(&one);
+  if (installed.empty()) return;
+  for (Weighed& one : weighed) {
+    const Build& build = *one.candidate.build;
+    const bool is_like_one = std::ranges::any_of(installed, [&](const Weighed* other) {
+      const Build& there = *other->candidate.build;
+      if (build.in_place) return before_versions(one.rank) == before_versions(other->rank);
+      return other->rank.stands_in > one.rank.stands_in && there.version == build.version &&
+             there.flavor == build.flavor;
+    });
+    one.rank.not_installed_version = !is_like_one && !request.installed_here.contains(build.id);
+    one.rank.not_installed = request.update != Update::open ? one.rank.not_installed_version : 0;
+  }
+}
+
+// Returns the build that Update::open would try first, if the request asks for a report and it is another.
+std::shared_ptr<const Build> update_among(const std::vector<Weighed*>& sorted, const Request& request) {
+  if (request.update != Update::report || sorted.empty() || sorted[0]->stage != Stage::tried) return nullptr;
+  const Weighed* best = sorted[0];
+  for (const Weighed* const one : sorted)
+    if (one->stage == Stage::tried && with_updates(one->rank) < with_updates(best->rank)) best = one;
+  return best != sorted[0] ? best->candidate.build : nullptr;
+}
+
 // Returns the rank that the build would have if it fitted: without proofs, doubts and force.
 Rank merit_of(Rank rank) {
   rank.not_forced = 1;
-  rank.has_unknown = rank.unserved = rank.by_minor_version = rank.library_not_looked_for = rank.not_proven =
-      0;
+  rank.not_installed = rank.not_installed_version = rank.has_unknown = rank.unserved = rank.by_minor_version =
+      rank.library_not_looked_for = rank.not_proven = 0;
   return rank;
 }
 
@@ -389,6 +438,10 @@ std::optional<Diagnosis> Candidate::diagnosis() const {
   return diagnosis;
 }
 
+Update update_of(std::string_view text) {
+  return text == "open" ? Update::open : text == "never" ? Update::never : Update::report;
+}
+
 void Candidate::turn_down(Verdict how, Diagnosis why) {
   verdict = how;
   turned_down = std::move(why);
@@ -413,6 +466,7 @@ Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog
     return plan;
   }
   order_versions(weighed);
+  order_installed(weighed, request);
   std::vector<Weighed*> sorted;
   sorted.reserve(weighed.size());
   for (Weighed& one : weighed) {
@@ -425,6 +479,7 @@ Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog
     return std::tie(left->stage, left->rank, left) < std::tie(right->stage, right->rank, right);
   });
   plan.fallback = is_fallback(sorted, request);
+  plan.update = update_among(sorted, request);
   plan.candidates.reserve(weighed.size());
   int rank = 0;
   bool released = false;

@@ -158,6 +158,14 @@ PassedOver why_passed_over(const Candidate& candidate) {
   return found;
 }
 
+std::optional<PassedOver> update_of(const Plan& plan, const Candidate& taken) {
+  // Another build than the first may have been taken: a newer one, or the update itself.
+  if (!plan.update || compare_versions(plan.update->version, taken.build->version) <= 0) return std::nullopt;
+  const auto found = std::ranges::find(plan.candidates, plan.update, &Candidate::build);
+  if (found == plan.candidates.end() || found->verdict != Verdict::fits) return std::nullopt;
+  return PassedOver{&*found, "", "not installed (--update open)"};
+}
+
 std::optional<PassedOver> better_build(const Plan& plan) {
   const auto chosen = std::ranges::find(plan.candidates, Verdict::chosen, &Candidate::verdict);
   if (chosen == plan.candidates.end()) return std::nullopt;
@@ -167,6 +175,11 @@ std::optional<PassedOver> better_build(const Plan& plan) {
     if (candidate.merit < chosen->merit && !is_out_of_question(candidate) &&
         !is_no_advice(candidate, *chosen) && !why_passed_over(candidate).reason.empty())
       prefer(candidate, best);
+  // One command gets the update. Only a build for a better device is worth more than that.
+  const auto update = update_of(plan, *chosen);
+  if (update &&
+      (best == nullptr || lacks_hardware(*best) || best->merit.is_cpu >= update->candidate->merit.is_cpu))
+    return update;
   return best != nullptr ? std::optional(why_passed_over(*best)) : std::nullopt;
 }
 
@@ -191,16 +204,26 @@ std::vector<PassedOver> newer_passed_over(const Plan& plan, const Candidate& tak
   for (const Candidate& candidate : plan.candidates)
     if (is_newer(candidate.build->version, taken.build->version) && !is_out_of_question(candidate))
       prefer(candidate, versions[candidate.build->version]);
+  const auto update = update_of(plan, taken);
+  const auto waits = [&](const Candidate& candidate) {
+    return plan.request.update != Update::open && candidate.merit < taken.merit &&
+           plan.request.installed_here.contains(taken.build->id) &&
+           !plan.request.installed.contains(candidate.build->id);
+  };
   std::vector<PassedOver> found;
+  if (update) found.push_back(*update);
   for (const auto& [version, best] : versions) {
-    found.push_back(why_passed_over(*best));
-    PassedOver& last = found.back();
-    if (!last.reason.empty() || last.candidate->rank == 0) continue;
-    const bool only_processor =
-        main_device(*last.candidate->build) == "cpu" && main_device(*taken.build) != "cpu";
-    last.reason = plan.request.force == taken.build->id ? "another build is forced"
-                  : only_processor                      ? "for the processor only"
-                                                        : "not as requested";
+    if (update && update->candidate == best) continue;
+    PassedOver one = why_passed_over(*best);
+    const bool fits = one.reason.empty() && best->rank != 0;
+    const bool only_processor = main_device(*best->build) == "cpu" && main_device(*taken.build) != "cpu";
+    if (fits && plan.request.force == taken.build->id)
+      one.reason = "another build is forced";
+    else if (fits && waits(*best))
+      continue;  // the update is newer, or nothing is to be reported
+    else if (fits)
+      one.reason = only_processor ? "for the processor only" : "not as requested";
+    found.push_back(std::move(one));
   }
   return found;
 }

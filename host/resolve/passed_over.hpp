@@ -21,19 +21,25 @@ struct PassedOver {
 // "forbidden by policy: license MIT", "no cache: FOLDER cannot be written".
 std::string obstacle_text(const Diagnosis& obstacle);
 
-// Returns the best build for this system that would be preferred to the plan's choice. A build for hardware
-// that the machine lacks is named only if there is no other. Withdrawn and blocked builds, and builds that
-// the request excludes, are not better. A build for an NVIDIA GPU is not better on a machine without one that
-// has another GPU, or if it is older than the plan's choice. Returns nothing if no build is chosen.
+// Returns the update that waits while `taken` is opened, with the setting that fetches it as its reason.
+std::optional<PassedOver> update_of(const Plan& plan, const Candidate& taken);
+
+// Returns the best build for this system that would be preferred to the plan's choice, or the update that
+// waits, unless the other serves a better device. A build for hardware that the machine lacks is named only
+// if there is no other. Withdrawn and blocked builds, and builds that the request excludes, are not better. A
+// build for an NVIDIA GPU is not better on a machine without one that has another GPU, or if it is older than
+// the plan's choice. Returns nothing if no build is chosen.
 std::optional<PassedOver> better_build(const Plan& plan);
 
 // Returns the build that is nearest to fitting, for a plan without a choice. Its reason names the version of
 // a build whose plugin was not compiled. Returns nothing if the engine has no builds.
 std::optional<PassedOver> nearest_build(const Plan& plan);
 
-// Returns each version that is newer than the one of `taken`, newest first, with the build that would be
-// preferred and the reason why it is not opened. Builds for hardware that the machine lacks count only if the
-// version has no others. Versions that the request excludes, and withdrawn and blocked builds, are left out.
+// Returns the update that waits, and each version that is newer than the one of `taken`, newest first, with
+// the build that would be preferred and the reason why it is not opened. Other builds that only would have to
+// be fetched are left out while an installed one is taken. Builds for hardware that the machine lacks count
+// only if the version has no others. Versions that the request excludes, and withdrawn and blocked builds,
+// are left out.
 std::vector<PassedOver> newer_passed_over(const Plan& plan, const Candidate& taken);
 
 // Returns the reason why the candidate is not tried, or why it is uncertain; both parts are empty if nothing

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,12 @@
 #include "host/platform/platform.hpp"
 
 namespace enginehost::resolve {
+
+// The behavior of an open if an installed build fits and a newer one would have to be fetched. It takes the
+// installed one and reports the newer one, fetches the newer one, or takes the installed one silently.
+enum class Update { report, open, never };
+// `text`: of the setting "update".
+Update update_of(std::string_view text);
 
 struct Request {
   std::string engine;
@@ -28,6 +35,10 @@ struct Request {
   // A build id that is tried first, even if it is quarantined or the machine does not meet its requirements.
   std::string force;
   std::set<std::string> installed;  // build ids that need no download
+  // Those of them that `update` is about: EngineHost installed them from a repository, on the machine that is
+  // decided for.
+  std::set<std::string> installed_here;
+  Update update = Update::report;
 };
 
 enum class Answer { yes, no, unknown };
@@ -62,10 +73,12 @@ struct Rank {
   int device_place = 0;          // position of the build's main device in the request's list
   int has_unknown = 0;
   int is_cpu = 0;
-  int unserved = 0;          // visible GPUs that it has no code for
-  int version_place = 0;     // among the available versions, newest first: of all builds
-  int stands_in = 0;         // has stand-ins for NVIDIA's libraries, and the machine has NVIDIA's driver
-  int by_minor_version = 0;  // CUDA only by minor-version compatibility
+  int unserved = 0;               // visible GPUs that it has no code for
+  int not_installed = 0;          // would have to be fetched; 0 for all builds with Update::open
+  int version_place = 0;          // among the available versions, newest first: of all builds
+  int not_installed_version = 0;  // the same as not_installed, whatever the request's `update`
+  int stands_in = 0;              // has stand-ins for NVIDIA's libraries, and the machine has NVIDIA's driver
+  int by_minor_version = 0;       // CUDA only by minor-version compatibility
   int library_not_looked_for = 0;
   int priority = 0;       // negative, because the greater goes first
   int toolkit = 0;        // 100 * major + minor of CUDA or ROCm, negative
@@ -108,6 +121,9 @@ struct Plan {
   // Ranked ones first, in order; then those that did not get a rank, nearest to fitting first.
   std::vector<Candidate> candidates;
   bool fallback = false;  // a better candidate is quarantined, or the first one is not as requested
+  // The build that would be tried first with Update::open, if that is another one and the request has
+  // Update::report: a newer version that is not installed.
+  std::shared_ptr<const manifest::Build> update;
   std::optional<Diagnosis> diagnosis;  // if no candidate is left: EH-S01, EH-S02 (unknown engine), …
   // EH-S22 ("build", "reason" or "nearest"): the forced build is not tried first.
   std::optional<Diagnosis> forced_in_vain;
@@ -129,6 +145,8 @@ bool may_use_processor(const Request& request);
 // - A build that has code for more of the visible GPUs is ranked before a newer one. A device that the
 //   request names by number decides alone.
 // - A prerelease is ranked behind every other build that fits, unless the request names one.
+// - A build that is installed is ranked before a newer one that would have to be fetched, if they serve the
+//   same devices (docs/decisions/042). With Update::open it is ranked before others of its version only.
 // - A build with stand-ins is ranked behind the same version without, on a machine with NVIDIA's driver:
 //   another engine of the process may need NVIDIA's own libraries, and one process has one file for each
 //   name.

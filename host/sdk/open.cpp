@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -96,6 +98,7 @@ settings::FlagValues flags_of(const enginehost_request& request) {
   if (request.cache != nullptr) flags.cache = request.cache;
   if (request.helper != nullptr) flags.helper = request.helper;
   if (request.package_index != nullptr) flags.package_index = request.package_index;
+  if (request.update != nullptr) flags.update = request.update;
   if (request.log_level != 0) flags.log = name_of_level(request.log_level);
   flags.repositories.assign(request.repositories, request.repositories + request.repository_count);
   flags.installations.assign(request.installations, request.installations + request.installation_count);
@@ -113,7 +116,7 @@ std::string key_of(const enginehost_request& request) {
     key += '\0';
   };
   for (const char* const text : {request.engine, request.version, request.flavor, request.device,
-                                 request.package_index, request.force})
+                                 request.package_index, request.update, request.force})
     add(text);
   key += request.require != 0 ? 'r' : '-';
   key += request.offline != 0 ? 'o' : '-';
@@ -134,18 +137,27 @@ std::string key_of(const enginehost_request& request) {
   return key;
 }
 
-// Returns the caller's answer. Without a callback, any license that nobody accepted is refused.
+// The licenses that the application declined in one call, by question. The next candidates often come under
+// the same ones, perhaps in other words.
+using Declined = std::vector<std::set<std::string>>;
+
+// Returns the caller's answer. Without a callback, any license that nobody accepted is refused. A question
+// that includes all licenses of a declined one is not asked.
 Result<void> consent(const enginehost_request& request, const settings::Settings& settings,
-                     const acquire::Question& asked) {
+                     const acquire::Question& asked, Declined& declined) {
   TRY_ASSIGN(const std::vector<acquire::LicenseQuestion> licenses, consent::licenses_to_ask(settings, asked));
   std::vector<const char*> ids, urls, digests;
+  std::set<std::string> named;
   for (const acquire::LicenseQuestion& license : licenses) {
+    named.insert(license.license.id);
     ids.push_back(license.license.id.c_str());
     urls.push_back(license.license.url.c_str());
     digests.push_back(license.license.sha256.c_str());
   }
   const bool callback = request.on_consent != nullptr;
-  if (callback) {
+  const bool is_declined =
+      std::ranges::any_of(declined, [&](const auto& before) { return std::ranges::includes(named, before); });
+  if (callback && !is_declined) {
     enginehost_question question{};
     question.size = sizeof question;
     question.build = asked.build.c_str();
@@ -167,6 +179,7 @@ Result<void> consent(const enginehost_request& request, const settings::Settings
                       .with("build", asked.build)
                       .with("bytes", format_bytes(asked.download))
                       .with("asked", "request.on_consent", "the request"));
+    declined.push_back(std::move(named));
   }
   if (licenses.empty()) return {};
   return fail(std::move(
@@ -201,8 +214,9 @@ open::OpenRequest open_request(const enginehost_request& request, open::AskedSet
       });
     };
   open.asks = request.on_consent != nullptr;
-  open.attempt.consent = [&request, settings = std::move(settings)](const acquire::Question& asked) {
-    return consent(request, settings(), asked);
+  open.attempt.consent = [&request, settings = std::move(settings),
+                          declined = std::make_shared<Declined>()](const acquire::Question& asked) {
+    return consent(request, settings(), asked, *declined);
   };
   return open;
 }

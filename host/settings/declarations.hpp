@@ -40,6 +40,7 @@ struct DeclaredSettings {
   std::filesystem::path helper;        // enginehost-probe; empty: not found
   std::string flavor, device;          // empty: any
   std::string verify = "stamps";  // what an open checks of an installed build: "stamps", "sample", "full"
+  std::string update = "report";  // a newer build beside an installed one: "report", "open", "never"
   std::string force;              // a build id, for one run
   std::vector<std::string> probe_launcher;
   std::string package_index;  // used in place of pip's; empty: pip's
@@ -64,7 +65,7 @@ struct DeclaredSettings {
 struct FlagValues {
   std::vector<std::string> repositories;   // relative folders are taken from Environment::current_folder
   std::vector<std::string> installations;  // the same
-  std::optional<std::string> cache, flavor, device, log, force, helper, package_index;
+  std::optional<std::string> cache, flavor, device, update, log, force, helper, package_index;
   std::optional<bool> offline;
   bool allow_unsigned = false;  // URLs among `repositories` may be unsigned
   bool refresh = false;         // ask every repository, whatever was kept of it
@@ -212,6 +213,10 @@ inline constexpr Declaration declarations[] = {
     {"flavor", member<&S::flavor>, from_variable, flag<&F::flavor>()},
     {"device", member<&S::device>, {.problem = not_a_device, .has_variable = true}, flag<&F::device>()},
     {"verify", member<&S::verify>, {.choices = "stamps, sample, full"}},
+    {"update",
+     member<&S::update>,
+     {.choices = "report, open, never", .has_variable = true},
+     flag<&F::update>()},
     {"force", member<&S::force>, {.in_files = false, .has_variable = true}, flag<&F::force>()},
     {"probe_launcher", member<&S::probe_launcher>, from_variable, flag<&F::probe_launcher>()},
     {"package_index",

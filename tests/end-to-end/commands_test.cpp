@@ -94,14 +94,14 @@ TEST(Commands, DecideAgainOnceALibraryIsInstalled) {
   TestRepository repository(workplace.folder() / "repository");
   repository.add(good_build());
   TestBuild asking = good_build("reference-asking");
-  asking.priority = 90;
+  asking.version = "1.1.0";
   asking.requirements.set("libraries", Json::strings({"libasked_for.so.1"}));
   repository.add(asking);
   repository.write();
   const auto folder = workplace.folder() / "libraries";
   std::filesystem::create_directory(folder);
   RunOptions options;
-  options.environment = {"LD_LIBRARY_PATH=" + folder.native()};
+  options.environment = {"LD_LIBRARY_PATH=" + folder.native(), "ENGINEHOST_UPDATE=open"};
   const auto opened = [&] {
     const Ended run = workplace.run("engine-run",
                                     {"reference", source_path("/examples/two-layers.model"), "--repository",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "tests/end-to-end/fault.hpp"
 #include "tests/support/paths.hpp"
@@ -258,6 +259,87 @@ TEST_F(FirstScreen, ANewerVersionIsReportedWithItsReason) {
   EXPECT_EQ(passed_over["code"].as_string(), "EH-S12");
   EXPECT_EQ(passed_over["reason"].as_string(), "there is no adapter");
   EXPECT_FALSE(run.outcome()["fallback"].as_bool());
+}
+
+TEST_F(FirstScreen, AnUpdateIsReportedAndFetchedOnRequest) {
+  TestRepository repository(workplace.folder() / "repository");
+  repository.add(good_build());
+  repository.write();
+  const std::string location = repository.root().native();
+  const auto screen = [&](std::vector<std::string> more = {}, const std::string& command = "engine-info") {
+    more.insert(more.end(), {"--repository", location});
+    return workplace.run(command, std::move(more));
+  };
+  ASSERT_EQ(screen({"reference"}).status, 0);
+  TestBuild newer = good_build("reference-newer");
+  newer.version = "2.0.0";
+  repository.add(newer);
+  repository.write();
+  const auto named = HasSubstr("2.0.0 cpu: not installed (--update open)\n");
+  EXPECT_THAT(screen().output, named) << "the first screen";
+  EXPECT_THAT(screen({"reference"}).output, named);
+  EXPECT_THAT(screen({"reference", "--plan"}).output, named);
+  EXPECT_THAT(screen({"reference", "--update", "never"}).output, Not(HasSubstr("2.0.0")));
+  EXPECT_THAT(screen({"--update", "never"}).output, Not(HasSubstr("2.0.0")));
+  RunOptions by_variable;
+  by_variable.environment = {"ENGINEHOST_UPDATE=never"};
+  EXPECT_THAT(workplace.info({"reference", "--repository", location}, by_variable).output,
+              Not(HasSubstr("2.0.0")));
+  const Ended plan = screen({"reference", "--plan", "--json"});
+  EXPECT_EQ(plan.outcome()["build"].as_string(), "reference-good") << plan.said();
+  EXPECT_EQ(plan.outcome()["update"]["build"].as_string(), "reference-newer") << plan.said();
+  EXPECT_EQ(screen({"reference", "--plan", "--update", "open", "--json"}).outcome()["build"].as_string(),
+            "reference-newer");
+  const Ended wrong = screen({"reference", "--update", "always"});
+  EXPECT_EQ(wrong.status, 2) << wrong.said();
+  EXPECT_THAT(wrong.said(), HasSubstr("\"always\" is none of report, open, never"));
+  const Ended elsewhere = screen({"reference", "--update", "open", "--platform",
+                                  source_path("/tests/profiles/linux-ubuntu2204-driver525-rtx3090.json")});
+  EXPECT_EQ(elsewhere.status, 2) << elsewhere.said();
+  EXPECT_THAT(elsewhere.said(), HasSubstr("--platform names another one"));
+  // fetch is the update itself, whatever the setting.
+  ASSERT_EQ(screen({"fetch", "reference"}, "engine-cache").status, 0);
+  EXPECT_THAT(screen({"reference"}).output, HasSubstr("reference 2.0.0 cpu is open"));
+}
+
+// Each command that asks a repository reports what it left out, and opens what remains.
+TEST_F(FirstScreen, M07ATooLargeManifestIsReportedByEachCommand) {
+  TestRepository repository(workplace.folder() / "repository"), other(workplace.folder() / "other");
+  TestBuild newer = good_build("reference-newer");
+  newer.version = "2.0.0";
+  repository.add(newer);
+  repository.write();
+  other.add(good_build());
+  other.write();
+  const std::string manifest = read_text(repository.root() / "reference.json") + std::string(9u << 20, ' ');
+  write_text(repository.root() / "reference.json", manifest);
+  write_text(repository.root() / "index.json",
+             Json::object()
+                 .set("format", 1)
+                 .set("name", "large")
+                 .set("serial", 1)
+                 .set("manifests", Json::array().push(Json::object()
+                                                          .set("path", "reference.json")
+                                                          .set("sha256", sha256_hex(manifest))
+                                                          .set("size", manifest.size())))
+                 .dump());
+  const std::vector<std::string> both = {"--repository", repository.root().native(), "--repository",
+                                         other.root().native()};
+  const auto said = HasSubstr("reference.json has 9.0 MiB, and at most 8.0 MiB are read");
+  for (const auto& [command, arguments] : std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"engine-info", {"reference", "--plan"}},
+           {"engine-info", {}},
+           {"engine-info", {"reference"}},
+           {"engine-cache", {"fetch", "reference"}}}) {
+    std::vector<std::string> whole = arguments;
+    whole.insert(whole.end(), both.begin(), both.end());
+    const Ended run = workplace.run(command, whole);
+    EXPECT_EQ(run.status, 0) << run.said();
+    EXPECT_THAT(run.said(), said) << command;
+  }
+  const Ended alone = Workplace().info({"reference", "--repository", repository.root().native()});
+  EXPECT_NE(alone.status, 0) << alone.said();
+  EXPECT_THAT(alone.said(), said);
 }
 
 }  // namespace

@@ -295,7 +295,7 @@ TEST_F(Flags, AForcedBuildThatIsUsedIsNoFallback) {
 
 TEST_F(Flags, FetchTakesTheBuildThatOpenWouldTake) {
   TestBuild last = good_build("reference-last");
-  last.priority = 10;
+  last.version = "0.9.0";
   repository.add(last);
   repository.write();
   RunOptions forced;

@@ -53,6 +53,29 @@ TEST(MxnetEngine, OpensThePublishedWheelAndRunsANetwork) {
       "relu_output");
 }
 
+TEST(OnnxRuntimeUpdates, OfPublishedWheelsAreFetchedOnRequest) {
+  const Workplace workplace;
+  const std::string shipped = build_path("/share/enginehost/repository");
+  const auto open = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--device", "cpu", "--repository", shipped, "--json"});
+    return workplace.info(std::move(arguments));
+  };
+  const Ended older = open({"onnxruntime@1.24.4"});
+  if (older.status == 4) GTEST_SKIP() << "skipped: " << older.said();
+  ASSERT_EQ(older.status, 0) << older.said();
+  const std::string installed = older.outcome()["build"].as_string();
+  EXPECT_THAT(installed, testing::StartsWith("onnxruntime-1.24.4-cpu"));
+  const Ended stays = open({"onnxruntime"});
+  EXPECT_EQ(stays.outcome()["build"].as_string(), installed) << stays.said();
+  EXPECT_EQ(stays.outcome()["download"]["bytes"].as_integer(), 0);
+  const std::string newer = stays.outcome()["update"]["build"].as_string();
+  EXPECT_THAT(newer, testing::StartsWith("onnxruntime-1.27")) << stays.said();
+  const Ended updated = open({"onnxruntime", "--update", "open"});
+  EXPECT_EQ(updated.outcome()["build"].as_string(), newer) << updated.said();
+  EXPECT_EQ(open({"onnxruntime"}).outcome()["build"].as_string(), newer);
+  EXPECT_EQ(open({"onnxruntime@1.24"}).outcome()["build"].as_string(), installed);
+}
+
 void open_tensorflow(const std::string& version) {
   open_and_run(
       "tensorflow@" + version, version,

@@ -102,6 +102,11 @@ void newer_that_does_not_fit(Place& place) {
   add_all(place, {sound_build(), newer});
 }
 
+void updatable(Place& place) {
+  opened(place);
+  two_versions(place);
+}
+
 void two_versions(Place& place) {
   TestBuild newer = sound_build();
   newer.id = "reference-1.1.0-cpu";

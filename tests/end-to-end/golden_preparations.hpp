@@ -16,6 +16,7 @@ void recorded(Place& place);  // "recorded": the manifests of tests/resolve/cata
 void reference(Place& place);
 void newer_that_does_not_fit(Place& place);      // and a newer build for a newer glibc
 void two_versions(Place& place);                 // both open
+void updatable(Place& place);                    // the older one was opened before the newer one was offered
 void crashing(Place& place);                     // and a build ranked first that crashes while it is loaded
 void needs_missing(Place& place);                // only a build that needs a library
 void nothing_opens(Place& place);                // a build that crashes and one that needs a library

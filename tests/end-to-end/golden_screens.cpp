@@ -125,6 +125,8 @@ const std::vector<Screen>& golden_screens() {
       {"open_explain", newer_that_does_not_fit, "engine-info reference --explain --repository repository",
        only_text},
       {"open_older", newer_that_does_not_fit, "engine-info reference --repository repository"},
+      {"open_update", updatable, "engine-info reference --repository repository"},
+      {"first_here_update", updatable, "engine-info --repository repository", only_text},
       {"open_self_test", reference, "engine-info reference --self-test --repository repository"},
       {"open_plugin", toy_files, "engine-info --plugin libengine_toy.so", only_text},
       {"open_fallback", crashing, "engine-info reference --repository repository"},

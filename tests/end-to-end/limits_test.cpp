@@ -238,7 +238,7 @@ TEST(FullDisks, AnInstalledBuildIsOpened) {
   ASSERT_EQ(workplace.run("engine-cache", fetch).status, 0);
   RunOptions options;
   options.launcher = without_quota(workplace);
-  const Ended opened = workplace.info(served.arguments(), options);
+  const Ended opened = workplace.info(served.arguments("testing"), options);
   EXPECT_EQ(opened.status, 0) << opened.said();
   EXPECT_EQ(opened.outcome()["build"].as_string(), "reference-good") << opened.said();
   EXPECT_TRUE(opened.outcome()["fallback"].as_bool());

@@ -214,6 +214,7 @@ TEST(Network, AnUnreachedServerOfFilesIsNotAskedAtEachOpen) {
           .set("repositories",
                Json::array().push(
                    Json::object().set("location", repository.root().native()).set("unsigned", true)))
+          .set("update", "open")
           .set("downloads", impatient()));
   const auto asked_by = [&](const char* command, std::vector<std::string> arguments, const char* opened) {
     const int before = server.requests();

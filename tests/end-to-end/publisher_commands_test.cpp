@@ -293,7 +293,7 @@ TEST_F(PublisherCommands, UsersOpenOnlyWhatTheTrustedKeySigned) {
   EXPECT_EQ(refused.code(), "EH-M08");
   ASSERT_EQ(sign("open.key").status, 0);
   EXPECT_EQ(publish().document["serial"].as_integer(), 2);
-  EXPECT_EQ(open().outcome()["build"].as_string(), build_of("1.0.1"));
+  EXPECT_EQ(open({"--update", "open"}).outcome()["build"].as_string(), build_of("1.0.1"));
 }
 
 TEST_F(PublisherCommands, UsersFollowAKeyRotation) {

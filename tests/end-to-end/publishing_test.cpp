@@ -117,6 +117,73 @@ TEST_F(Publishing, AStrictMachineImportsOnlySignedBundles) {
   }
 }
 
+// The build is on record as signed, and no request names its repository any more.
+class SignedExport : public Publishing {
+ protected:
+  void SetUp() override {
+    Publishing::SetUp();
+    if (IsSkipped()) return;
+    publish_signed();
+    ASSERT_EQ(open().status, 0);
+    user_.configure(Json::object().set("repositories_default", false));
+  }
+  Ended export_build(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"export",         bundle(),  "reference-1.0.0-cpu-linux-x86_64",
+                                          "--redistribute", "unknown", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Ended exported = user_.run("engine-cache", arguments);
+    EXPECT_EQ(exported.status, 0) << exported.said();
+    return exported;
+  }
+  // Returns the keys that signed the build, as another machine that trusts the key sees it.
+  std::size_t signers_elsewhere() {
+    const Workplace other;
+    EXPECT_EQ(other.run("engine-cache", {"trust", "add", publisher_ / "key.pub"}).status, 0);
+    const Ended imported = other.run("engine-cache", {"import", bundle(), "--unsigned", "--json"});
+    EXPECT_EQ(imported.status, 0) << imported.said();
+    const auto& builds = imported.document["builds"].as_array();
+    return builds.size() == 1 ? builds[0]["signed_by"].as_array().size() : 99;
+  }
+  std::string bundle() const { return (publisher_ / "kept.bundle").native(); }
+};
+
+TEST_F(SignedExport, KeepsTheSignatureOfARepositoryThatNobodyNames) {
+  EXPECT_THAT(export_build().document["warnings"].as_array(), testing::IsEmpty());
+  EXPECT_EQ(signers_elsewhere(), 1u);
+}
+
+TEST_F(SignedExport, KeepsItFromTheKeptCopiesWithoutANetwork) {
+  fs::remove_all(server_.root() / "engines");
+  EXPECT_THAT(export_build({"--offline"}).document["warnings"].as_array(), testing::IsEmpty());
+  EXPECT_EQ(signers_elsewhere(), 1u);
+}
+
+TEST_F(SignedExport, SaysWhyItCannotBeKept) {
+  const auto warning = [](const Ended& run) {
+    const auto& all = run.document["warnings"].as_array();
+    return all.size() == 1 ? all[0].as_string() : run.said();
+  };
+  // The publisher replaced the build by another one under its id.
+  write_text(publisher_ / "toy/share/words.txt", "other words");
+  sh("engine-manifest add repository toy --engine reference --version 1.0.0 --flavor cpu --plugin "
+     "libengine_toy.so\n"
+     "engine-manifest sign repository --key key.key\n"
+     "engine-manifest publish repository /srv/www/engines");
+  an_hour_passes();
+  EXPECT_THAT(warning(export_build()), HasSubstr("no longer offers these bytes with a signature"));
+  EXPECT_EQ(signers_elsewhere(), 0u);
+  // Nothing can be read.
+  fs::remove_all(server_.root() / "engines");
+  fs::remove_all(user_.cache() / "repositories");
+  const std::string unread = warning(export_build());
+  EXPECT_THAT(unread, HasSubstr("the bundle carries no signature of reference-1.0.0-cpu-linux-x86_64"));
+  EXPECT_THAT(unread, HasSubstr(location() + " cannot be read (EH-"));
+  // On the screen, too.
+  const Ended shown = user_.run(
+      "engine-cache", {"export", bundle(), "reference-1.0.0-cpu-linux-x86_64", "--redistribute", "unknown"});
+  EXPECT_THAT(shown.error, HasSubstr("carries no signature")) << shown.said();
+}
+
 TEST_F(Publishing, AConfiguredUrlWithoutATrustedKeyEndsWith8) {
   publish_signed();
   const Workplace unlisted_file;

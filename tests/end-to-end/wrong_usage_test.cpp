@@ -29,6 +29,7 @@ const std::vector<Usage> wrong_usages = {
     {"PlotWithoutBench", "engine-info", {"reference", "--plot", "figures.png"}},
     {"PlotOfAnotherKind", "engine-info", {"reference", "--bench", "--plot", "figures.bmp"}},
     {"InspectOfAnEmptyName", "engine-info", {"--inspect", ""}},
+    {"UpdateOfAnUnknownValue", "engine-info", {"reference", "--update", "always"}},
     {"PlatformOfAnEmptyName", "engine-info", {"reference", "--platform", ""}},
     {"RequireOfNothing", "engine-info", {"reference", "--require", ""}},
     {"FlavorOfNothing", "engine-info", {"reference", "--flavor", ""}},

@@ -125,6 +125,33 @@ TEST_F(RepositoryTest, M07MoreBytesThanTheLimitAreNotRead) {
   EXPECT_THAT(std::string(content->failures.back().value("problem")), HasSubstr("more than 64 MiB together"));
 }
 
+// With a size in the index, without one, and with a false one.
+TEST_F(RepositoryTest, M07AManifestBeyondTheLimitIsNamedAndTheOthersAreUsed) {
+  const std::string large = documents()["manifest"].dump() + std::string(9u << 20, ' ');
+  add("manifests/large.json", large);
+  add("manifests/unsized.json", large + " ");
+  add("manifests/lying.json", large + "  ");
+  Json entries = Json::array();
+  entries.push(entries_.as_array()[0]);
+  entries.push(Json(entries_.as_array()[1]).set("size", nullptr));
+  entries.push(Json(entries_.as_array()[2]).set("size", 100));
+  entries_ = std::move(entries);
+  add("pytorch.json", documents()["manifest"].dump());
+  write_index();
+  const auto content = load();
+  ASSERT_TRUE(content);
+  EXPECT_EQ(content->manifests.size(), 1u);
+  ASSERT_EQ(content->failures.size(), 3u);
+  const char* const problems[] = {"manifests/large.json has 9.0 MiB, and at most 8.0 MiB are read",
+                                  "manifests/unsized.json has more, and at most 8.0 MiB are read"};
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(content->failures[i].code, "EH-M07");
+    EXPECT_EQ(content->failures[i].value("problem"), problems[i]);
+    EXPECT_EQ(content->failures[i].value("repository"), path_text(folder_));
+  }
+  EXPECT_FALSE(content->failures[2].code.empty());
+}
+
 TEST_F(RepositoryTest, UnknownFieldsOfOneDocumentAreListedUpToALimit) {
   Json manifest = documents()["manifest"];
   for (int i = 0; i < 5000; ++i) manifest.set("unknown_" + std::to_string(i), 1);

@@ -146,8 +146,10 @@ TEST_F(CachedDecisionTest, EndsWhenAnotherBuildFailsOrIsProven) {
 }
 
 TEST_F(CachedDecisionTest, EndsWhenAManifestOffersABetterBuild) {
+  flags_.update = "open";
+  open_until_ready();
   test::TestBuild better = test::good_build("reference-better");
-  better.priority = 90;
+  better.version = "1.1.0";
   repository_.add(better);
   repository_.write();
   const Outcome outcome = open();

@@ -19,6 +19,25 @@
 
 namespace enginehost::open {
 
+// Offers a build whose only source does not answer, and makes one try enough to find that out.
+inline void offer_out_of_reach(test::TestRepository& repository, const std::string& id,
+                               const std::string& flavor, const std::string& version) {
+  test::TestBuild build = test::good_build(id);
+  build.flavor = flavor;
+  build.version = version;
+  repository.add_with_artifacts(
+      build, Json::array().push(Json::object()
+                                    .set("sha256", std::string(64, 'a'))
+                                    .set("size", 100)
+                                    .set("archive", "none")
+                                    .set("path", test::plugin_name)
+                                    .set("sources", Json::array().push(Json::object().set(
+                                                        "url", "http://127.0.0.1:9/" + id)))));
+  repository.write();
+  test::write_text(test::config_of_tests(),
+                   "{\"repositories_default\": false, \"downloads\": {\"retries\": 0}}");
+}
+
 class LoadOrder : public testing::Test {
  protected:
   LoadOrder() : repository_(folder_ / "repository") {

@@ -19,15 +19,24 @@ extern const char* const runtime_of_cuda_11;
 extern const char* const runtime_of_cuda_13;
 
 // A plugin with one library of that file name, whose function gives that number.
-test::TestBuild bringing(const std::string& id, const std::string& library, int number, int priority);
+test::TestBuild bringing(const std::string& id, const std::string& library, int number);
 
 class OpenEngines : public LoadOrder {
  protected:
-  // Two builds that each bring a library; the second is preferred to what the fixture has published.
-  void publish(const std::string& first, const std::string& second, int second_number) {
-    repository_.add(bringing("first", first, 1, 5));
-    repository_.add(bringing("second", second, second_number, 90));
+  // The cases need an order of the builds that does not depend on what is installed.
+  OpenEngines() { flags_.update = "open"; }
+
+  // The second build is preferred to what the fixture has published, and that to the first.
+  void publish_builds(test::TestBuild first, test::TestBuild second) {
+    first.version = "0.9.0";
+    second.version = "1.1.0";
+    repository_.add(first);
+    repository_.add(second);
     repository_.write();
+  }
+  // Two such builds that each bring a library.
+  void publish(const std::string& first, const std::string& second, int second_number) {
+    publish_builds(bringing("first", first, 1), bringing("second", second, second_number));
   }
   Outcome open_flavor(const std::string& flavor) {
     request_.request.flavor = flavor;

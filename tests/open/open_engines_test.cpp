@@ -47,6 +47,23 @@ TEST_F(OpenEngines, TheSameBytesDoNotConflict) {
   EXPECT_EQ(open_flavor("").opened->installed.build, "second");
 }
 
+// The server of a better build is gone, and nobody here can repair that; the conflict names what to do.
+TEST_F(OpenEngines, ReportL17InPlaceOfAServersFailure) {
+  publish(library_named("shown"), library_named("shown"), 2);
+  offer_out_of_reach(repository_, "better", "second", "3.0.0");
+  const Outcome held = first();
+  request_.request.flavor = "second";
+  request_.request.require = true;
+  for (const char* update : {"open", "report", "never", "open"}) {
+    flags_.update = update;
+    const Outcome outcome = open();
+    ASSERT_EQ(outcome.state, State::failed) << update;
+    EXPECT_EQ(outcome.diagnosis->code, "EH-L17") << update;
+    EXPECT_EQ(why_not(outcome, "second").code, "EH-L17") << update;
+    EXPECT_EQ(why_not(outcome, "better").code, "EH-N02") << update << ": --explain shows it";
+  }
+}
+
 // A resource that is used up is missing for every build; a file is missing for one.
 TEST(Shortages, FetchNoOtherBuild) {
   for (const char* code : {"EH-P51", "EH-P52", "EH-F24"})

@@ -61,6 +61,8 @@ Request random_request(Dice& dice) {
   if (dice.one_in(3)) request.force = dice.of(catalog().builds)->id;
   for (const auto& build : catalog().builds)
     if (dice.one_in(5)) request.installed.insert(build->id);
+  if (dice.one_in(2)) request.installed_here = request.installed;
+  request.update = dice.of<Update>({Update::report, Update::open, Update::never});
   return request;
 }
 

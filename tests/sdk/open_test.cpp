@@ -267,6 +267,69 @@ TEST_F(Sdk, AsksForConsentOnceBeforeTheFirstByte) {
   EXPECT_EQ(asked.times, 2);
 }
 
+// Several builds come under one license, or under more; what was declined is not asked again for the next
+// one.
+TEST_F(Sdk, AsksAboutADeclinedLicenseOnce) {
+  const std::pair<const char*, const char*> builds[] = {
+      {"3.0.0", "vendor"}, {"2.0.0", "vendor"}, {"1.5.0", "other"}, {"1.4.0", "vendor"}, {"1.3.0", "other"}};
+  for (const auto& [version, license] : builds) {
+    TestBuild build = good_build(std::string("reference-") + version);
+    build.version = version;
+    build.license = license;
+    repository_.add(build);
+  }
+  TestBuild last = good_build("reference-last");
+  last.license = "vendor";
+  publish(last);
+  std::vector<std::string> asked;
+  enginehost_request declining = request();
+  declining.user_data = &asked;
+  declining.on_consent = [](const enginehost_question* question, void* data) -> std::int32_t {
+    auto& seen = *static_cast<std::vector<std::string>*>(data);
+    seen.push_back(std::string(question->build) + " " + question->license_ids[0]);
+    return 0;
+  };
+  EXPECT_EQ(open(declining), nullptr);
+  EXPECT_EQ(code(), "EH-P03");
+  EXPECT_THAT(said(), HasSubstr("LicenseRef-vendor"));
+  EXPECT_THAT(asked,
+              testing::ElementsAre("reference-3.0.0 LicenseRef-vendor", "reference-1.5.0 LicenseRef-other"));
+  // Another call may get another answer.
+  EXPECT_EQ(open(declining), nullptr);
+  EXPECT_EQ(asked.size(), 4u);
+  declining.on_consent = [](const enginehost_question* question, void*) -> std::int32_t {
+    return std::string(question->license_ids[0]) == "LicenseRef-other" ? 1 : 0;
+  };
+  const auto engine = open(declining);
+  ASSERT_NE(engine, nullptr) << said();
+  EXPECT_STREQ(enginehost_engine_build(engine.get()), "reference-1.5.0");
+}
+
+TEST_F(Sdk, TakesAnUpdateOnlyOnRequest) {
+  publish();
+  const auto build_with = [&](const char* update) {
+    enginehost_request asked = request();
+    asked.update = update;
+    const auto engine = open(asked);
+    return engine != nullptr ? std::string(enginehost_engine_build(engine.get())) : code();
+  };
+  ASSERT_EQ(build_with(nullptr), "reference-good");
+  TestBuild newer = good_build("reference-newer");
+  newer.version = "2.0.0";
+  repository_.add(newer);
+  repository_.write();
+  EXPECT_EQ(build_with(nullptr), "reference-good");
+  EXPECT_EQ(build_with("never"), "reference-good");
+  const enginehost_request asked = request();
+  const auto engine = open(asked);
+  ASSERT_NE(engine, nullptr) << said();
+  EXPECT_THAT(enginehost_engine_report(engine.get()), HasSubstr("\"build\": \"reference-newer\""));
+  EXPECT_EQ(build_with("always"), "EH-P45");
+  EXPECT_THAT(said(), HasSubstr("\"always\" is none of report, open, never"));
+  EXPECT_EQ(build_with("open"), "reference-newer");
+  EXPECT_EQ(build_with("report"), "reference-newer") << "it is installed now";
+}
+
 TEST_F(Sdk, NeverAcceptsALicenseByDefault) {
   TestBuild build = good_build();
   build.license = "vendor";

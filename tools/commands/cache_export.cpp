@@ -69,6 +69,7 @@ Result<Json> export_bundle(const CacheRun& run, const ExportFlags& flags) {
   bar.clear();
   note_export(context, exported, request.file);
   run.warn(context.warnings());
+  run.warn(exported.warnings);
   Json document = reported(exported, request.file, run.prints_text());
   return std::move(document.set("format", 1));
 }
@@ -141,6 +142,7 @@ Json reported(const offline::Exported& exported, const std::filesystem::path& fi
   for (const offline::BundledLicense& license : exported.list.licenses)
     if (as_text && license.by_order) say("included by --redistribute: %s\n", license.id.c_str());
   return Json::object()
+      .set("warnings", Json::strings(exported.warnings))
       .set("builds", std::move(builds))
       .set("parts", std::move(parts))
       .set("size", exported.size)

@@ -88,6 +88,7 @@ Result<Json> answer_request(const CacheRun& run, const FulfilFlags& flags) {
                explain::mark_as_argument(offline::export_bundle(context, writing), writing.file));
     bar.clear();
     note_export(context, exported, writing.file);
+    run.warn(exported.warnings);
     document = reported(exported, writing.file, run.prints_text());
   }
   return std::move(document.set("format", 1).set("answers", std::move(answered)));

@@ -12,7 +12,9 @@
 #include "host/acquire/description.hpp"
 #include "host/catalog/repositories.hpp"
 #include "host/consent/consent.hpp"
+#include "host/explain/explain.hpp"
 #include "host/manifest/trust/signed_repository.hpp"
+#include "host/settings/policy.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -148,10 +150,30 @@ void read_all_signatures(manifest::RepositoryFiles& files) {
   }
 }
 
-// Skips repositories that cannot be read, because installed builds have their own records.
-std::vector<RepositoryCopy> copy_repositories(const open::OpenContext& context) {
+// Returns the repositories of the settings, and the signed ones that those builds came from.
+std::vector<settings::Repository> repositories_of(const open::OpenContext& context,
+                                                  const std::vector<std::string>& builds) {
+  const settings::Settings& settings = context.settings();
+  std::vector<settings::Repository> all = settings.repositories;
+  for (const std::string& id : builds) {
+    const auto record = context.store().record_of(id);
+    if (!record || !*record || (*record)->signers.empty()) continue;
+    const std::string& origin = (*record)->origin;
+    if (!settings::lists(settings, origin) &&
+        settings::lies_in(origin, settings.policy.allowed_repositories) &&
+        std::ranges::find(all, origin, &settings::Repository::location) == all.end())
+      all.push_back({origin, false, "the record of " + id});
+  }
+  return all;
+}
+
+// Copies the repositories that can be read; installed builds have their own records. `unread`: the reasons of
+// the others, by location.
+std::vector<RepositoryCopy> copy_repositories(const open::OpenContext& context,
+                                              const std::vector<std::string>& builds,
+                                              std::map<std::string, Diagnosis>& unread) {
   std::vector<RepositoryCopy> copies;
-  for (const settings::Repository& repository : context.settings().repositories) {
+  for (const settings::Repository& repository : repositories_of(context, builds)) {
     RepositoryCopy copy;
     std::map<std::string, std::string> by_digest;
     const transfer::TransferOptions transfer = context.transfer_options();
@@ -175,7 +197,10 @@ std::vector<RepositoryCopy> copy_repositories(const open::OpenContext& context) 
                                          .now = open::OpenContext::now(),
                                          .cancel = context.cancel()},
                                         repository, read_whole);
-    if (!content) continue;
+    if (!content) {
+      unread.emplace(repository.location, std::move(content).error());
+      continue;
+    }
     // Documents found by digest were not read under their path, and a URL's path is written differently.
     for (const manifest::IndexEntry& entry : content->index.manifests)
       if (const auto found = by_digest.find(entry.sha256); found != by_digest.end())
@@ -190,7 +215,9 @@ std::vector<RepositoryCopy> copy_repositories(const open::OpenContext& context) 
 class ContentsBuilder {
  public:
   ContentsBuilder(const open::OpenContext& context, const Selection& selection)
-      : context_(context), selection_(selection), copies_(copy_repositories(context)) {}
+      : context_(context),
+        selection_(selection),
+        copies_(copy_repositories(context, selection.builds, unread_)) {}
 
   Result<Contents> run() {
     std::set<std::string> ids(selection_.builds.begin(), selection_.builds.end());
@@ -232,14 +259,14 @@ class ContentsBuilder {
     return {};
   }
 
-  // Describes the build by the repository that offers exactly these bytes, with its document and signature;
-  // otherwise by the build's own record.
-  Result<Described> describe(const cache::Installed& installed) {
+  // Returns the build as the repository offers it that has exactly these bytes, with its document.
+  std::optional<Described> described_by_repository(const cache::Installed& installed, bool is_signed) {
     for (std::size_t at = 0; at < copies_.size(); ++at)
       for (const auto& manifest : copies_[at].content.manifests)
         for (const auto& build : manifest->builds) {
           if (build->engine != installed.engine || build->id != installed.published_id() ||
-              build->artifacts_digest() != installed.artifacts_digest)
+              build->artifacts_digest() != installed.artifacts_digest ||
+              (is_signed && manifest->signed_by.empty()))
             continue;
           for (const auto& [path, bytes] : copies_[at].documents) {
             if (!generic_text(path_of(manifest->name)).ends_with("/" + path) || path == "index.json")
@@ -252,6 +279,14 @@ class ContentsBuilder {
             return Described{std::shared_ptr<const manifest::Build>(manifest, build.get()), digest};
           }
         }
+    return std::nullopt;
+  }
+
+  // Describes the build by a signed repository, else by any, else by the build's own record.
+  Result<Described> describe(const cache::Installed& installed) {
+    if (auto with_signature = described_by_repository(installed, true)) return std::move(*with_signature);
+    if (!installed.signers.empty()) warn_of_signature(installed);
+    if (auto described = described_by_repository(installed, false)) return std::move(*described);
     const std::string name = "the record of the installed " + installed.build;
     TRY_ASSIGN(const Json document, acquire::published_manifest(installed));
     const std::string bytes = without_paths(document).dump(1) + "\n";
@@ -263,6 +298,19 @@ class ContentsBuilder {
       return Described{std::shared_ptr<const manifest::Build>(manifest, build.get()), digest};
     }
     return fail(unusable_record(installed, "its record does not describe it"));
+  }
+
+  // The build was installed with a signature, and the bundle has none for it.
+  void warn_of_signature(const cache::Installed& installed) {
+    const std::string origin = installed.origin.empty() ? "its repository" : installed.origin;
+    const auto why = unread_.find(installed.origin);
+    std::string reason = origin + " no longer offers these bytes with a signature";
+    if (why != unread_.end())
+      reason = origin + " cannot be read (" + explain::one_line(why->second) + ")";
+    else if (!settings::lies_in(installed.origin, context_.settings().policy.allowed_repositories))
+      reason = "the policy of this machine does not allow " + origin;
+    contents_.warnings.push_back("the bundle carries no signature of " + installed.build +
+                                 ", so that another machine cannot check who published it: " + reason);
   }
 
   Result<void> add_licenses(const manifest::Build& build) {
@@ -346,6 +394,7 @@ class ContentsBuilder {
 
   const open::OpenContext& context_;
   const Selection& selection_;
+  std::map<std::string, Diagnosis> unread_;  // repositories that could not be read
   std::vector<RepositoryCopy> copies_;
   std::map<std::size_t, std::set<std::string>> used_;  // copies, and which of their manifests
   std::vector<std::shared_ptr<const manifest::Build>> builds_;

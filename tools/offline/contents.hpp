@@ -26,11 +26,13 @@ struct Contents {
   std::string spdx;
   std::map<std::string, std::string> documents;        // digest -> bytes
   std::map<std::string, std::filesystem::path> files;  // digest -> path
+  // One for each build that was installed with a signature which the bundle does not carry, with the reason.
+  std::vector<std::string> warnings;
 };
 
-// Reads records, lists and the repositories' documents, but no file of a build. Errors: EH-F01 ("build"): not
-// installed. EH-F08: a list is damaged. EH-P60 ("license", "component", "build"): redistribution is not
-// allowed.
+// Reads records, lists and the repositories' documents, but no file of a build. Beside the repositories of
+// the settings, it reads the signed ones that the builds came from. Errors: EH-F01 ("build"): not installed.
+// EH-F08: a list is damaged. EH-P60 ("license", "component", "build"): redistribution is not allowed.
 Result<Contents> gather(const open::OpenContext& context, const Selection& selection);
 
 // The list of a bundle's contents for auditors: SPDX 2.3 in JSON. Returns one package per component and one

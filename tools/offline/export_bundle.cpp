@@ -159,6 +159,7 @@ Result<Exported> export_bundle(const open::OpenContext& context, const ExportReq
   TRY_ASSIGN(exported.parts, writer->finish(exported.list_digest));
   for (const WrittenPart& part : exported.parts) exported.size += part.size;
   exported.list = std::move(contents.list);
+  exported.warnings = std::move(contents.warnings);
   return exported;
 }
 

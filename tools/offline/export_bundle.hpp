@@ -12,7 +12,8 @@ struct Exported {
   BundleList list;
   std::string list_digest;
   std::vector<WrittenPart> parts;
-  std::uint64_t size = 0;  // of all parts
+  std::uint64_t size = 0;             // of all parts
+  std::vector<std::string> warnings;  // as Contents::warnings
 };
 
 struct ExportRequest {

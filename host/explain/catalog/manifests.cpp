@@ -53,13 +53,20 @@ constexpr Entry entries[] = {
      .causes = {"{member} of {document} is {path}, which leaves the repository"},
      .remedies = {"ask the publisher of the repository to correct the path; other repositories still work"}},
     {.name = {"EH-M07", "repository cannot be used"},
-     .meaning = "The index of a repository is missing, cannot be reached or is wrong.",
+     .meaning =
+         "The index of a repository is missing, cannot be reached or is wrong, or a manifest is larger than "
+         "this version reads.",
      .before = "index.json of the repository",
-     .causes = {"the repository {repository} cannot be used: {problem} ({os_said})",
+     .causes = {"the builds of {document} are left out: {problem}",
+                "the repository {repository} cannot be used: {problem} ({os_said})",
                 "the repository {repository} cannot be used: {problem}",
                 "a repository cannot be used: {problem}"},
-     .remedies = {"check the address {repository}: its index.json must exist and be readable",
-                  "without a network, name a folder with --repository or use what is installed (--offline)"},
+     .remedies =
+         {"{?document}ask the publisher of {repository} for smaller manifests; its other manifests and other "
+          "repositories still work",
+          "{!document}check the address {repository}: its index.json must exist and be readable",
+          "{!document}without a network, name a folder with --repository or use what is installed "
+          "(--offline)"},
      .exit_status = S::not_fetched},
     {.name = {"EH-M08", "too few signatures"},
      .meaning = "A document of a repository that must be signed is not signed, or not by as many keys as its "

@@ -10,13 +10,12 @@ const char* const runtime_of_cuda_13 = "libcudart.so.13";
 
 std::string library_named(const std::string& name) { return "lib" + name + ".so.1"; }
 
-test::TestBuild bringing(const std::string& id, const std::string& library, int number, int priority) {
+test::TestBuild bringing(const std::string& id, const std::string& library, int number) {
   test::TestBuild build = test::with_library(
       library, test::compile_library("int number(void) { return " + std::to_string(number) + "; }\n",
                                      {"-Wl,-soname," + library}));
   build.id = id;
   build.flavor = id;
-  build.priority = priority;
   return build;
 }
 

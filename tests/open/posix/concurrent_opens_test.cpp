@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 constexpr const char* logs_a_word = "host->log(host, ENGINE_LOG_ERROR, \"\", \"\")";
 
 // A build as bringing() makes it, whose plugin runs `at_create` while its engine is made.
-test::TestBuild reporting(const std::string& id, const std::string& library, int number, int priority,
+test::TestBuild reporting(const std::string& id, const std::string& library, int number,
                           const std::string& at_create = logs_a_word) {
   const std::string root = test::source_path();
   const test::TemporaryFolder folder;
@@ -31,7 +31,7 @@ test::TestBuild reporting(const std::string& id, const std::string& library, int
       file, test::compile_library(test::read_text(root + "/tests/faults/plugin.c"),
                                   {"-I" + root + "/plugin-api/include", "-w", "-DAT_CREATE=" + at_create}));
   test::run_tool({"patchelf", "--set-rpath", "$ORIGIN/lib", "--add-needed", library, file.native()});
-  test::TestBuild build = bringing(id, library, number, priority);
+  test::TestBuild build = bringing(id, library, number);
   build.files.front().bytes = test::read_text(file);
   return build;
 }
@@ -63,9 +63,7 @@ class Gate {
 class ConcurrentOpens : public OpenEngines {
  protected:
   void publish_reporting(const std::string& library) {
-    repository_.add(reporting("first", library, 1, 5));
-    repository_.add(reporting("second", library, 2, 90));
-    repository_.write();
+    publish_builds(reporting("first", library, 1), reporting("second", library, 2));
   }
   // Calls `made` when the engine logs, which it does while it is made.
   static std::shared_ptr<load::EngineLog> reporting_of(std::function<void()> made) {
@@ -160,11 +158,10 @@ TEST_F(ConcurrentOpens, ConflictingBuildsAreNeverBothLoaded) {
 // While a child process probes one build, another build fails to load here. It waited for nobody.
 TEST_F(ConcurrentOpens, AFailedLoadDuringAProbeRulesOutTheProbedBuild) {
   const fs::path tried = folder_ / "tried", go = folder_ / "go";
-  repository_.add(reporting("first", "libmeanwhile.so.1", 1, 90,
-                            "fclose(fopen(\"" + tried.native() + "\", \"w\")); while (access(\"" +
-                                go.native() + "\", F_OK) != 0) usleep(10000)"));
-  repository_.add(reporting("second", "libmeanwhile.so.1", 2, 5, "return ENGINE_INTERNAL"));
-  repository_.write();
+  publish_builds(reporting("second", "libmeanwhile.so.1", 2, "return ENGINE_INTERNAL"),
+                 reporting("first", "libmeanwhile.so.1", 1,
+                           "fclose(fopen(\"" + tried.native() + "\", \"w\")); while (access(\"" +
+                               go.native() + "\", F_OK) != 0) usleep(10000)"));
   Outcome first;
   std::thread thread([&] { first = open_here(""); });
   for (int i = 0; i < 2000 && !fs::exists(tried); ++i) std::this_thread::sleep_for(10ms);
@@ -182,10 +179,9 @@ TEST_F(ConcurrentOpens, AFailedLoadDuringAProbeRulesOutTheProbedBuild) {
 // A lack of memory is retried; the last time after a second and a half.
 TEST_F(ConcurrentOpens, ARetryLetsOthersLoadMeanwhile) {
   using Clock = std::chrono::steady_clock;
-  repository_.add(
-      reporting("first", "libbusy.so.1", 1, 5, std::string(logs_a_word) + "; return ENGINE_NO_MEMORY"));
-  repository_.add(reporting("second", "libbeside.so.1", 2, 5));
-  repository_.write();
+  publish_builds(
+      reporting("first", "libbusy.so.1", 1, std::string(logs_a_word) + "; return ENGINE_NO_MEMORY"),
+      reporting("second", "libbeside.so.1", 2));
   prove("second");
   Gate waits;
   int tries = 0;

@@ -34,13 +34,6 @@ class StandIns : public OpenEngines {
     build.id = build.flavor = id;
     return build;
   }
-  void publish_builds(test::TestBuild first, test::TestBuild second) {
-    first.priority = 5;
-    second.priority = 90;
-    repository_.add(first);
-    repository_.add(second);
-    repository_.write();
-  }
   void expect_refused(const Outcome& outcome, const std::string& name, const std::string& held_by) const {
     EXPECT_EQ(outcome.opened->installed.build, "reference-good") << "in the same call";
     const Diagnosis refused = why_not(outcome, "second");
@@ -61,14 +54,14 @@ TEST_F(StandIns, AreNamedByTheOpenBuild) {
 
 TEST_F(StandIns, RefuseTheLibraryItselfOfAnotherBuild) {
   const std::string name = library_named("its_own");
-  publish_builds(with_stand_in("first", name), bringing("second", name, 1, 0));
+  publish_builds(with_stand_in("first", name), bringing("second", name, 1));
   const Outcome held = first();
   expect_refused(open_flavor(""), name, "first");
 }
 
 TEST_F(StandIns, AreRefusedBesideABuildWithTheLibraryItself) {
   const std::string name = library_named("other_order");
-  publish_builds(bringing("first", name, 1, 0), with_stand_in("second", name));
+  publish_builds(bringing("first", name, 1), with_stand_in("second", name));
   const Outcome held = first();
   expect_refused(open_flavor(""), name, "first");
 }

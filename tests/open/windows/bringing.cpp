@@ -17,11 +17,10 @@ const char* const runtime_of_cuda_13 = "cudart64_13.dll";
 
 std::string library_named(const std::string& name) { return name + ".dll"; }
 
-test::TestBuild bringing(const std::string& id, const std::string& library, int number, int priority) {
+test::TestBuild bringing(const std::string& id, const std::string& library, int number) {
   test::TestBuild build;
   build.id = id;
   build.flavor = id;
-  build.priority = priority;
   build.files = {{build.plugin, bytes_of("needs_" + library)},
                  {library, bytes_of(std::to_string(number) + "/" + library)}};
   return build;

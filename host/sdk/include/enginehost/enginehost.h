@@ -3,8 +3,9 @@
  * none does.
  *
  * Limits.  It never changes the host's locale, current folder, umask, environment or signal handlers, and never
- * prints. It downloads only inside enginehost_open() and after the consent callback agreed.  No exception and no
- * longjmp leaves it, and none may leave a callback.
+ * prints. It downloads only inside enginehost_open() and after the consent callback agreed.  While an installed build
+ * fits, a newer one is downloaded only if `update` asks for it.  No exception and no longjmp leaves it, and none may
+ * leave a callback.
  *
  * Threads.  An engine, a model and a result may be used by one thread at a time unless a function says [any];
  * different objects are independent.  Callbacks run on the thread that made the call, progress possibly on another
@@ -143,7 +144,8 @@ enum {
 typedef struct enginehost_request {
   size_t size;
   const char* engine;   /* "onnxruntime" */
-  const char* version;  /* NULL: any; "1.22": the newest 1.22.x; ">=1.20,<2": docs/settings.md */
+  const char* version;  /* NULL: any; "1.22": a 1.22.x; ">=1.20,<2": docs/settings.md.  An installed build that fits goes
+                           before a newer one that would have to be downloaded; see `update` */
   const char* flavor;   /* NULL: the best; a preference unless `require` */
   const char* device;   /* NULL: any; "cuda:0": must be opened; "cuda:0,cpu": the first if possible */
   int32_t require;      /* nonzero: exactly `flavor` or an error, no fallback */
@@ -161,7 +163,8 @@ typedef struct enginehost_request {
    * may open engines themselves, even the same build, on the thread of the call.
    * on_progress may be called from another thread, and must return quickly.  To stop the call, cancel it. */
   void (*on_progress)(const enginehost_progress* progress, void* user_data);
-  /* Nonzero agrees.  Not set: agrees to any size, and to licenses only if accepted beforehand. */
+  /* Nonzero agrees.  Not set: agrees to any size, and to licenses only if accepted beforehand.  If it declines licenses,
+   * it is not asked about them again in the same call, for another build. */
   int32_t (*on_consent)(const enginehost_question* question, void* user_data);
   const enginehost_cancel* cancel;
   /* A device of the engine was lost or is back.  Called on the thread whose call showed it, possibly one that uses
@@ -184,10 +187,14 @@ typedef struct enginehost_request {
    * docs/settings.md says what it does not override. */
   const char* force;
   const char* package_index; /* URL or folder of the index of Python packages; NULL: as configured, else pip's */
+  /* If an installed build fits and a newer one would have to be downloaded: "report" opens the installed one, and the
+   * report names the newer one ("outcome", "update"); "open" opens the newer one; "never" opens the installed one.
+   * NULL: as configured ("update", ENGINEHOST_UPDATE), else "report". */
+  const char* update;
 } enginehost_request;
 #define ENGINEHOST_REQUEST_INIT                                                                                  \
   {sizeof(enginehost_request), NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, \
-   NULL, NULL, 0, 0, NULL, 0, NULL, 0, 0, NULL, NULL}
+   NULL, NULL, 0, 0, NULL, 0, NULL, 0, 0, NULL, NULL, NULL}
 
 /* Chooses, fetches, verifies, probes and loads a build; if one fails, tries the next best in the same call.  Blocks.
  * [any], also several different requests at the same time.  An engine that this process has open by the same request is

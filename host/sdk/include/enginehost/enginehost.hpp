@@ -111,6 +111,8 @@ struct Request {
   std::string package_index =
       {};  // URL or folder of the index of Python packages; empty: as configured, else pip's
   bool allow_unsigned = false;  // URLs of `repositories` may be unsigned; their servers then decide what runs
+  std::string update =
+      {};  // a newer build beside an installed one: "report", "open", "never"; see enginehost.h
 };
 
 // The result of a small computation on a device; see enginehost_engine_check.
@@ -406,6 +408,7 @@ class Engine {
       c.repositories = repositories.data();
       c.repository_count = repositories.size();
       c.package_index = detail::text(request.package_index);
+      c.update = detail::text(request.update);
       c.installations = installations.data();
       c.installation_count = installations.size();
       c.accepted_licenses = licenses.data();
