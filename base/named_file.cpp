@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int most_links = 40;  // Linux follows no more either
+constexpr int longest_chain = 40;  // Linux follows no more either
 
 Diagnosis refusal(std::string_view program, const fs::path& file, std::string_view problem) {
   return std::move(diagnose("EH-P40")
@@ -37,7 +37,7 @@ Result<void> refuse_foreign_links(const fs::path& path, std::string_view program
     rest.insert(rest.begin(), parts.begin(), parts.end());
   };
   go_through(whole.relative_path());
-  for (int links = 0; !rest.empty() && links < most_links;) {
+  for (int links = 0; !rest.empty() && links < longest_chain;) {
     const fs::path part = rest.front();
     rest.pop_front();
     if (part.empty() || part == ".") continue;

@@ -184,6 +184,29 @@ TEST_F(SignedExport, SaysWhyItCannotBeKept) {
   EXPECT_THAT(shown.error, HasSubstr("carries no signature")) << shown.said();
 }
 
+// A query may be somebody's key, and a signed manifest cannot be passed on without it.
+TEST_F(SignedExport, TakesNoManifestThatNamesAQuery) {
+  const fs::path manifest = publisher_ / "repository/engines/reference.json";
+  std::string text = read_text(manifest);
+  const std::string sources = "\"sources\": [";
+  const std::size_t at = text.find(sources);
+  ASSERT_NE(at, std::string::npos) << text;
+  write_text(manifest,
+             text.insert(at + sources.size(), R"({"url": "https://mirror.invalid/data?token=SECRET"}, )"));
+  sh("engine-manifest sign repository --key key.key\n"
+     "engine-manifest publish repository /srv/www/engines");
+  an_hour_passes();
+  ASSERT_EQ(open().status, 0);
+  for (const std::vector<std::string>& named :
+       {std::vector<std::string>{}, std::vector<std::string>{"--repository", location()}}) {
+    const Ended exported = export_build(named);
+    const auto& warnings = exported.document["warnings"].as_array();
+    ASSERT_EQ(warnings.size(), 1u) << exported.said();
+    EXPECT_THAT(warnings[0].as_string(), HasSubstr("names a URL with a password or a query"));
+    EXPECT_EQ(signers_elsewhere(), 0u);
+  }
+}
+
 TEST_F(Publishing, AConfiguredUrlWithoutATrustedKeyEndsWith8) {
   publish_signed();
   const Workplace unlisted_file;

@@ -271,8 +271,11 @@ class ContentsBuilder {
           for (const auto& [path, bytes] : copies_[at].documents) {
             if (!generic_text(path_of(manifest->name)).ends_with("/" + path) || path == "index.json")
               continue;
-            // A signed document is passed on as it is. Without a signature nothing is lost.
-            if (manifest->signed_by.empty() && without_passwords(bytes) != bytes) continue;
+            // A signed document cannot be passed on in part, and a query may be somebody's key.
+            if (without_passwords(bytes) != bytes) {
+              if (is_signed) names_a_query_.insert(installed.build);
+              continue;
+            }
             used_[at].insert(path);
             const std::string digest = sha256_hex(bytes);
             contents_.documents.emplace(digest, bytes);
@@ -309,6 +312,8 @@ class ContentsBuilder {
       reason = origin + " cannot be read (" + explain::one_line(why->second) + ")";
     else if (!settings::lies_in(installed.origin, context_.settings().policy.allowed_repositories))
       reason = "the policy of this machine does not allow " + origin;
+    else if (names_a_query_.contains(installed.build))
+      reason = "the signed manifest names a URL with a password or a query, which no bundle passes on";
     contents_.warnings.push_back("the bundle carries no signature of " + installed.build +
                                  ", so that another machine cannot check who published it: " + reason);
   }
@@ -395,6 +400,7 @@ class ContentsBuilder {
   const open::OpenContext& context_;
   const Selection& selection_;
   std::map<std::string, Diagnosis> unread_;  // repositories that could not be read
+  std::set<std::string> names_a_query_;      // installed builds whose signed manifest stays here
   std::vector<RepositoryCopy> copies_;
   std::map<std::size_t, std::set<std::string>> used_;  // copies, and which of their manifests
   std::vector<std::shared_ptr<const manifest::Build>> builds_;
