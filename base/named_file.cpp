@@ -1,11 +1,10 @@
 #include "base/named_file.hpp"
 
-#include <deque>
 #include <string>
 #include <string_view>
 #include <system_error>
 
-#include "base/file_calls.hpp"
+#include "base/ownership.hpp"
 #include "base/paths.hpp"
 #include "base/process.hpp"
 
@@ -13,8 +12,6 @@ namespace enginehost {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int longest_chain = 40;  // Linux follows no more either
 
 Diagnosis refusal(std::string_view program, const fs::path& file, std::string_view problem) {
   return std::move(diagnose("EH-P40")
@@ -28,45 +25,14 @@ Diagnosis refusal(std::string_view program, const fs::path& file, std::string_vi
 bool is_another_user(unsigned owner) { return owner != 0 && std::to_string(owner) != effective_user(); }
 
 Result<void> refuse_foreign_links(const fs::path& path, std::string_view program) {
-  std::error_code error;
-  const fs::path whole = fs::absolute(path, error);
-  if (error) return {};
-  fs::path at = whole.root_path();
-  std::deque<fs::path> rest;
-  const auto go_through = [&](const fs::path& parts) {
-    rest.insert(rest.begin(), parts.begin(), parts.end());
-  };
-  go_through(whole.relative_path());
-  for (int links = 0; !rest.empty() && links < longest_chain;) {
-    const fs::path part = rest.front();
-    rest.pop_front();
-    if (part.empty() || part == ".") continue;
-    if (part == "..") {
-      at = at.parent_path();
-      continue;
-    }
-    const fs::path next = at / part;
-    calls::Status status{};
-    if (calls::lstat(next, &status) != 0) return {};  // nothing is there yet
-    if (!S_ISLNK(status.st_mode)) {
-      at = next;
-      continue;
-    }
-    if (is_another_user(status.st_uid)) {
-      const std::string owner = std::to_string(status.st_uid);
-      const std::string link = next == whole ? "is a link" : "leads through the link " + path_text(next);
-      Diagnosis diagnosis = refusal(
-          program, path,
-          link + " of user " + owner + ", who chose where it leads; name another place, or remove the link");
-      return fail(std::move(diagnosis.with("link", path_text(next)).with("owner", owner, "stat")));
-    }
-    ++links;
-    const fs::path target = fs::read_symlink(next, error);
-    if (error) return {};
-    if (target.is_absolute()) at = target.root_path();
-    go_through(target.relative_path());
-  }
-  return {};
+  const auto problem = who_may_change(path, Purpose::written).problem;
+  if (!problem) return {};
+  const std::string link(problem->value("folder")), owner(problem->value("owner"));
+  Diagnosis diagnosis =
+      refusal(program, path,
+              (path_of(link) == path ? "is a link" : "leads through the link " + link) + " of user " + owner +
+                  ", who chose where it leads; name another place, or remove the link");
+  return fail(std::move(diagnosis.with("link", link).with("owner", owner, "stat")));
 }
 
 Result<fs::path> place_for_file(const fs::path& file, std::string_view program) {

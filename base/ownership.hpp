@@ -6,8 +6,8 @@
 // folder decides which files are in it; a folder with the sticky bit protects the entries of others.
 //
 // On Windows administrators take the place of root. The folders above are not looked at there, because only a
-// right to delete lets somebody exchange an entry. Personal and named paths are not asked about, because most
-// folders outside of a user's own let all users write.
+// right to delete lets somebody exchange an entry. Personal, named and written paths are not asked about,
+// because most folders outside of a user's own let all users write.
 //
 // Not another user's: files of the overflow user in a user namespace, if the mount is read-only, or if the
 // same user owns "/" and the SDK; whatever the modes of a file system without modes say that is mounted for
@@ -32,7 +32,8 @@ enum class Purpose {
   named,     // a cache, a program or certificates that somebody named, who thereby accepts one other owner
   program,   // a program that PATH finds. Its group is not asked, because every shell starts it, too
   sdk_part,  // the probe and the repository beside the SDK. Folders above them lead to the SDK, too
-  home       // whose home folder it is
+  home,      // whose home folder it is
+  written    // a file that somebody named for a command to write: only who made the links on the way to it
 };
 
 // Facts that are known before the path is looked at.

@@ -46,19 +46,23 @@ std::vector<std::string> line_of(const char* file, std::uint64_t number, std::si
 // The other writers that matter. Group 0 and the private group are among every_group only.
 enum class Writers { any_owner, everybody, other_groups, every_group };
 
+// The parts of a path that are looked at.
+enum class Extent { itself, whole_way, links };
+
 struct Rule {
   bool accepts_one_owner;  // besides this user and root
   Writers asked;           // each includes those before it
-  bool above;              // the folders above and the links are looked at, too
+  Extent extent;
 };
 // In the order of Purpose.
 constexpr Rule rules[] = {
-    {false, Writers::other_groups, true},  // belief
-    {false, Writers::other_groups, true},  // personal
-    {true, Writers::other_groups, true},   // named
-    {false, Writers::everybody, true},     // program
-    {false, Writers::every_group, false},  // sdk_part
-    {false, Writers::any_owner, false},    // home
+    {false, Writers::other_groups, Extent::whole_way},  // belief
+    {false, Writers::other_groups, Extent::whole_way},  // personal
+    {true, Writers::other_groups, Extent::whole_way},   // named
+    {false, Writers::everybody, Extent::whole_way},     // program
+    {false, Writers::every_group, Extent::itself},      // sdk_part
+    {false, Writers::any_owner, Extent::itself},        // home
+    {false, Writers::any_owner, Extent::links},         // written
 };
 
 #ifdef __APPLE__
@@ -181,7 +185,7 @@ class Question {
 
   Changers answer(const std::string& path) {
     calls::Status status{};
-    if (rule_.above)
+    if (rule_.extent != Extent::itself)
       walk(path);
     else if (calls::stat(path.c_str(), &status) == 0)
       static_cast<void>(is_safe(path, status, true));
@@ -234,6 +238,7 @@ class Question {
   }
 
   bool is_safe(const std::string& at, const calls::Status& status, bool is_last) {
+    if (rule_.extent == Extent::links) return true;
     if (!belongs_here(at, status)) return false;
     // The sticky bit lets only an entry's owner exchange it. In the last folder all that others add is read.
     if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0 || rule_.asked == Writers::any_owner ||
@@ -327,7 +332,7 @@ std::optional<LocalGroup> local_group(std::uint64_t gid) {
 
 Changers who_may_change(const fs::path& path, Purpose purpose, const Known& known) {
   const Rule& rule = rules[static_cast<std::size_t>(purpose)];
-  if (rule.above && is_plainly_safe(path.native(), known.above.native())) return {};
+  if (rule.extent != Extent::itself && is_plainly_safe(path.native(), known.above.native())) return {};
   return Question(rule, known).answer(path.native());
 }
 

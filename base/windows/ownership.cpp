@@ -1,5 +1,7 @@
 #include "base/ownership.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -109,7 +111,8 @@ Changers changers_of(const fs::path& path) {
 }  // namespace
 
 Changers who_may_change(const fs::path& path, Purpose purpose, const Known&) {
-  if (purpose == Purpose::personal || purpose == Purpose::named || purpose == Purpose::home) return {};
+  constexpr Purpose not_asked[] = {Purpose::personal, Purpose::named, Purpose::home, Purpose::written};
+  if (std::ranges::find(not_asked, purpose) != std::end(not_asked)) return {};
   return changers_of(path);
 }
 

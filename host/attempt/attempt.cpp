@@ -79,7 +79,7 @@ class Attempt {
       // Another cache folder is no remedy then, because layers are searched first.
       if (opened->installed.read_only && explain::category(failure) == history::Category::policy)
         failure.with("read_only_layer", path_text(opened->installed.layer));
-      // What a device does in a clean process is not of this one.
+      // A device that fails in a clean process does not fail because of this one.
       auto of_process = load_check_.failed_by_device()
                             ? std::nullopt
                             : load_check_.as_of_this_process(failure, opened->installed);

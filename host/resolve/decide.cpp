@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <tuple>
 
 #include "base/text.hpp"
@@ -8,6 +7,7 @@
 #include "host/manifest/repository.hpp"
 #include "host/resolve/checks.hpp"
 #include "host/resolve/describe.hpp"
+#include "host/resolve/order.hpp"
 
 namespace enginehost::resolve {
 namespace {
@@ -17,27 +17,6 @@ using history::State;
 using manifest::Build;
 
 constexpr std::size_t most_versions = 12;
-
-// How far a build got. A build that was stopped later is nearer to fitting, and a reason that people can act
-// upon comes before one that they cannot.
-enum class Stage {
-  tried,
-  on_processor,  // tried last
-  set_aside,
-  unavailable,
-  unfit,
-  not_offered,
-  beyond_reach,
-  for_another_device,
-  not_asked_for
-};
-
-struct Weighed {
-  Candidate candidate;
-  Rank rank;
-  Stage stage = Stage::tried;
-  std::string refusal;  // the code of its first "no"
-};
 
 // Returns the record that applies to the build: same id, same artifacts, same loading settings. A build
 // without known digests is compared with the installed digest. A build that a user disabled stays disabled
@@ -199,67 +178,6 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const Question& questio
     weighed.stage = candidate.on_processor ? Stage::on_processor : Stage::set_aside;
   }
   return weighed;
-}
-
-// Fills in Rank::version_place, newest first.
-void order_versions(std::vector<Weighed>& weighed) {
-  const auto is_newer = [](std::string_view left, std::string_view right) {
-    return compare_versions(left, right) > 0;
-  };
-  std::map<std::string_view, int, decltype(is_newer)> places(is_newer);
-  for (const Weighed& one : weighed) places.emplace(one.candidate.build->version, 0);
-  int place = 0;
-  for (auto& [version, at] : places) at = place++;
-  for (Weighed& one : weighed) one.rank.version_place = places.at(one.candidate.build->version);
-}
-
-// Returns what the rank has before the versions are compared: which devices the build serves, and how.
-Rank before_versions(Rank rank) {
-  rank.not_installed = rank.version_place = rank.not_installed_version = rank.stands_in =
-      rank.by_minor_version = rank.library_not_looked_for = rank.priority = rank.toolkit =
-          rank.not_completed = rank.not_proven = 0;
-  return rank;
-}
-
-// Returns the rank that Update::open would give.
-Rank with_updates(Rank rank) {
-  rank.not_installed = 0;
-  return rank;
-}
-
-// Fills in Rank::not_installed and ::not_installed_version. Two kinds of builds count as installed where an
-// installed build fits:
-//
-// - A build of an installation in place, if the two serve the same devices: they compete by version, as
-//   without this rule.
-// - The build with NVIDIA's files beside its installed version with stand-ins, on a machine with NVIDIA's
-//   driver. The stand-ins would otherwise stay there forever.
-void order_installed(std::vector<Weighed>& weighed, const Request& request) {
-  std::vector<const Weighed*> installed;
-  for (const Weighed& one : weighed)
-    if (one.stage == Stage::tried && request.installed_here.contains(one.candidate.build->id))
-      installed.push_back(&one);
-  if (installed.empty()) return;
-  for (Weighed& one : weighed) {
-    const Build& build = *one.candidate.build;
-    const bool is_like_one = std::ranges::any_of(installed, [&](const Weighed* other) {
-      const Build& there = *other->candidate.build;
-      if (build.in_place) return before_versions(one.rank) == before_versions(other->rank);
-      return other->rank.stands_in > one.rank.stands_in && there.version == build.version &&
-             there.flavor == build.flavor;
-    });
-    one.rank.not_installed_version = !is_like_one && !request.installed_here.contains(build.id);
-    one.rank.not_installed = request.update != Update::open ? one.rank.not_installed_version : 0;
-  }
-}
-
-// Returns the build that Update::open would try first, if the request asks for a report and it is another.
-std::shared_ptr<const Build> update_among(const std::vector<Weighed*>& sorted, const Request& request) {
-  if (request.update != Update::report || sorted.empty() || sorted[0]->stage != Stage::tried) return nullptr;
-  const Weighed* best = sorted[0];
-  for (const Weighed* const one : sorted)
-    if (one->stage == Stage::tried && with_updates(one->rank) < with_updates(best->rank)) best = one;
-  return best != sorted[0] ? best->candidate.build : nullptr;
 }
 
 // Returns the rank that the build would have if it fitted: without proofs, doubts and force.

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "cache/record_names.hpp"
 #include "host/acquire/growing_file.hpp"
 #include "tests/acquire/acquire_fixture.hpp"
 
@@ -111,7 +112,9 @@ TEST_F(HashedWhole, ARecordOfAnotherRepositoryUnderTheSameIdIsNotTaken) {
   for (const char* engine : {"sample", "other"}) {
     stranger.manifest->engine = stranger.build->engine = engine;
     install_strangers_build();
-    EXPECT_EQ((*store.record_of(sample.build->id))->files_by, "manifest");
+    EXPECT_EQ((*store.record_of(stranger.build->id))->files_by, "manifest");
+    // As the catalog calls it here.
+    sample.build->id = cache::RecordNames(store.list()).name_of(sample.build->engine, stranger.build->id);
     expect_good();
     EXPECT_EQ((*store.record_of(sample.build->id))->files_by, "archive");
     ASSERT_TRUE(store.remove(sample.build->id));

@@ -85,10 +85,11 @@ TEST_F(OneFailure, AnUncheckedPinKeepsItsBuild) {
   ASSERT_EQ(list.document["warnings"].as_array().size(), 1u) << list.said();
   EXPECT_EQ(list.document["warnings"].as_array()[0]["code"].as_string(), "EH-F23");
   ASSERT_EQ(cache({"unpin", "reference-good"}).status, 0);
-  for (const char* command : {"pin", "unpin", "remove"}) {
-    const Ended ended = cache_where({command, "reference-good"}, record(), "access", 1);
-    EXPECT_EQ(ended.code(), "EH-F23") << ended.said();
-  }
+  // A pin needs the record itself, which can be read.
+  for (const char* command : {"pin", "unpin"})
+    EXPECT_EQ(cache_where({command, "reference-good"}, record(), "access", 1).status, 0) << command;
+  const Ended remove = cache_where({"remove", "reference-good"}, record(), "access", 1);
+  EXPECT_EQ(remove.code(), "EH-F23") << remove.said();
   expect_installed();
 }
 

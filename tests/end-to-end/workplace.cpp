@@ -149,7 +149,7 @@ std::vector<std::string> with_tmpfs(const std::filesystem::path& folder, const s
           "-m",
           "sh",
           "-c",
-          R"(mount -t tmpfs -o "$1" none "$2" && shift 2 && exec "$@")",
+          R"(mount -t tmpfs -o "mode=0755,$1" none "$2" && shift 2 && exec "$@")",
           "sh",
           options,
           path_text(folder)};

@@ -116,7 +116,7 @@ TEST_F(LoadedCopies, OtherBytesOfTheSameReleaseAreUsed) {
   repository_.add(with("first", name, registering("other_bytes", name, 4, stamp(1)), 5));
   publish_second(name, registering("other_bytes", name, 4, stamp(2)));
   const Outcome held = first();
-  const Outcome outcome = open_flavor("");
+  const Outcome outcome = open_flavor("second");
   expect_used(outcome, (held.opened->installed.folder / "lib" / name).native());
 }
 
