@@ -12,8 +12,9 @@ using testing::HasSubstr;
 
 class LateDriver : public Sdk {
  protected:
-  // Ten minutes pass.
+  // Ten minutes pass: the answer ends, and with it what was decided by it.
   void end_the_silence() const {
+    std::filesystem::remove_all(std::filesystem::path(cache_) / "state/decisions");
     for (const auto& entry : std::filesystem::recursive_directory_iterator(cache_)) {
       if (entry.path().filename() != "platform.json") continue;
       Json facts = *parse_json(read_text(entry.path()), "platform.json");
@@ -31,13 +32,14 @@ TEST_F(LateDriver, Case26AsksALateDriverAgainInTheSameProcess) {
     ChildRequest again;
     again.argv = {"/proc/self/exe", "--gtest_filter=LateDriver.Case26*"};
     again.environment = {"LD_LIBRARY_PATH=" + (folder_ / "driver").native(), "FAKE_CU_VERSION=12040",
-                         "FAKE_CU_HANG_WHILE=" + (folder_ / "the-driver-hangs").native()};
+                         "FAKE_CU_WORK=", "FAKE_CU_HANG_WHILE=" + (folder_ / "the-driver-hangs").native()};
     again.deadline = std::chrono::minutes(4);
     const auto ended = run_child(again);
     ASSERT_TRUE(ended && ended->succeeded()) << (ended ? ended->output : "not started");
     return;
   }
   TestBuild for_gpu = good_build("reference-cu124");
+  for_gpu.files = {{for_gpu.plugin, read_text(ENGINEHOST_DRIVER_PLUGIN)}};  // computes on the driver's GPU
   for_gpu.flavor = "cu124";
   for_gpu.priority = 90;
   for_gpu.requirements = Json::object().set(
