@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "engines/support/runtime_library.hpp"
 #include "engines/tensorflow/protobuf.hpp"
 #include "engines/tensorflow/runtime.hpp"
 
@@ -115,13 +116,15 @@ void Session::require_gpu() const {
   if (device_.type != ENGINE_CUDA) return;
   try {
     if (!device_name("GPU").empty()) return;
+    const int error = error_of_context(device_.index);
     Text text;
-    throw Failure{
-        ENGINE_UNAVAILABLE,
-        (text.device(device_)
-         << " is not available: TensorFlow makes no device of it, because it lacks a library of CUDA "
-            "or code for this GPU. TensorFlow has written the reason to stderr.")
-            .c_str()};
+    text.device(device_) << " is not available: TensorFlow makes no device of it";
+    if (error == 0)
+      text << ", because it lacks a library of CUDA or code for this GPU. TensorFlow has written the reason "
+              "to stderr.";
+    else
+      text << ", and the driver no context: CUDA error " << int64_t{error} << ".";
+    throw Failure{ENGINE_UNAVAILABLE, text.c_str()};
   } catch (...) {
     release();  // no destructor runs for an object whose constructor throws
     throw;

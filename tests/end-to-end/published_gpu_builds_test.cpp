@@ -15,6 +15,7 @@ using testing::HasSubstr;
 
 struct Published {
   const char *engine, *version, *flavor, *cuda;
+  const char* step;  // of the fake driver: where the engine meets the error first
 };
 
 class PublishedGpuBuild : public testing::TestWithParam<Published> {
@@ -23,13 +24,16 @@ class PublishedGpuBuild : public testing::TestWithParam<Published> {
     write_text(workplace.folder() / "driver" / "libcuda.so.1", read_text(ENGINEHOST_FAKE_CUDA));
   }
 
-  // `error`: the result of every call of NVIDIA's runtime that needs a device.
-  Ended open(const std::string& error, std::vector<std::string> flags) const {
+  // `error`: the result of every call that needs a device.
+  RunOptions with_driver(const std::string& error) const {
     RunOptions options;
     options.deadline = std::chrono::minutes(15);
     options.environment = {"LD_LIBRARY_PATH=" + (workplace.folder() / "driver").native(),
                            std::string("FAKE_CU_VERSION=") + GetParam().cuda, "FAKE_GPUS=A card;8.6;a0;24000",
-                           "FAKE_CU_WORK=*:runtime=" + error};
+                           "FAKE_CU_WORK=*:" + std::string(GetParam().step) + "=" + error};
+    return options;
+  }
+  Ended open(const std::string& error, std::vector<std::string> flags) const {
     std::vector<std::string> all = {std::string(GetParam().engine) + "@" + GetParam().version,
                                     "--repository",
                                     repository,
@@ -39,11 +43,14 @@ class PublishedGpuBuild : public testing::TestWithParam<Published> {
     for (const char* license : {"CUDA-EULA", "cuDNN-SLA", "cuSPARSELt-SLA"})
       all.insert(all.end(), {"--accept-license", std::string("LicenseRef-NVIDIA-") + license});
     all.insert(all.end(), flags.begin(), flags.end());
-    return workplace.info(std::move(all), options);
+    return workplace.info(std::move(all), with_driver(error));
   }
+  // Under the same driver: elsewhere the records do not apply and are none to clear.
   void forget() const {
-    workplace.run("engine-cache",
-                  {"quarantine", "clear", "--all", "--cache", build_path("/downloads/gpu-builds")});
+    const Ended cleared = workplace.run(
+        "engine-cache", {"quarantine", "clear", "--all", "--cache", build_path("/downloads/gpu-builds")},
+        with_driver("0"));
+    EXPECT_EQ(cleared.status, 0) << cleared.said();
   }
 
   Workplace workplace;
@@ -76,9 +83,9 @@ TEST_P(PublishedGpuBuild, WithoutAGpuThatWorksIsNotWhatWasAsked) {
   forget();
 }
 INSTANTIATE_TEST_SUITE_P(, PublishedGpuBuild,
-                         testing::Values(Published{"onnxruntime", "1.24.4", "cu128", "12080"},
-                                         Published{"pytorch", "2.9.1", "cu128", "12080"},
-                                         Published{"tensorflow", "2.21.0", "cu125", "12080"}),
+                         testing::Values(Published{"onnxruntime", "1.24.4", "cu128", "12080", "runtime"},
+                                         Published{"pytorch", "2.9.1", "cu128", "12080", "runtime"},
+                                         Published{"tensorflow", "2.21.0", "cu125", "12080", "context"}),
                          [](const auto& instance) { return std::string(instance.param.engine); });
 
 }  // namespace

@@ -200,6 +200,10 @@ EXPORT int cuGetExportTable(const void** table, const void* id) {
 }
 
 EXPORT int cuDevicePrimaryCtxRetain(void** context, int device) { return make_context(context, device); }
+EXPORT int cuDevicePrimaryCtxRelease_v2(int device) {
+  (void)device;
+  return 0;
+}
 EXPORT int cuCtxCreate_v2(void** context, unsigned flags, int device) {
   (void)flags;
   return make_context(context, device);
