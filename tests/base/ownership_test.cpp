@@ -41,7 +41,9 @@ class Ownership : public testing::Test {
     return path;
   }
   static void own(const fs::path& path, mode_t mode, uid_t owner) {
-    if (owner != ::geteuid()) EXPECT_EQ(::chown(path.c_str(), owner, owner), 0);
+    if (owner != ::geteuid()) {
+      EXPECT_EQ(::chown(path.c_str(), owner, owner), 0);
+    }
     EXPECT_EQ(::chmod(path.c_str(), mode), 0);
   }
   // "safe", or the reason.
