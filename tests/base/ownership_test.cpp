@@ -117,7 +117,7 @@ TEST_F(Ownership, FollowsALink) {
 }
 
 TEST_F(Ownership, F22AnotherUsersFileFolderOrLinkIsNotSafe) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  if (!folder_.can_be_given_away()) GTEST_SKIP() << "only root can give files away";
   const fs::path theirs = file("theirs", 0600, alice);
   EXPECT_EQ(asked(theirs), "it belongs to user 64001, who is neither this user nor root");
   EXPECT_EQ(who_may_change(theirs, Purpose::belief).other, "user 64001");
@@ -135,7 +135,7 @@ TEST_F(Ownership, F22AnotherUsersFileFolderOrLinkIsNotSafe) {
 
 // As with HOME=/tmp: another user came first.
 TEST_F(Ownership, F22AFolderThatAnotherMadeInAStickyFolderIsNotSafe) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  if (!folder_.can_be_given_away()) GTEST_SKIP() << "only root can give files away";
   folder("tmp", 01777);
   folder("tmp/.config", 0755, alice);
   file("tmp/.config/config.json", 0644, alice);
@@ -145,7 +145,7 @@ TEST_F(Ownership, F22AFolderThatAnotherMadeInAStickyFolderIsNotSafe) {
 }
 
 TEST_F(Ownership, FilesOfRootAreSafeForEverybody) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can make them";
+  if (!folder_.can_be_given_away()) GTEST_SKIP() << "only root can make them";
   folder("image", 0755);
   const fs::path inside = file("image/config.json", 0644);
   EXPECT_EQ(asked_in(as(1000), inside), "safe\n");
@@ -155,7 +155,7 @@ TEST_F(Ownership, FilesOfRootAreSafeForEverybody) {
 }
 
 TEST_F(Ownership, ANamedPathMayHaveOneOtherOwner) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  if (!folder_.can_be_given_away()) GTEST_SKIP() << "only root can give files away";
   folder("cache", 0755, alice);
   const fs::path inside = file("cache/file", 0644, alice);
   EXPECT_EQ(asked(inside, Purpose::named), "safe");
@@ -171,7 +171,7 @@ TEST_F(Ownership, ANamedPathMayHaveOneOtherOwner) {
 }
 
 TEST_F(Ownership, AGroupWithOtherMembersIsNotSafe) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  if (!folder_.can_be_given_away()) GTEST_SKIP() << "only root can give files away";
   folder("layer", 0775);
   const fs::path inside = file("layer/file", 0644);
   EXPECT_EQ(asked(inside), "safe") << "group 0 holds administrators";
@@ -186,7 +186,7 @@ TEST_F(Ownership, AGroupWithOtherMembersIsNotSafe) {
 
 #ifdef __linux__
 TEST_F(Ownership, F22AnAccessListMayNameOtherWriters) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  if (!folder_.can_be_given_away()) GTEST_SKIP() << "only root can give files away";
   const fs::path listed = file("listed", 0664);
   // The list's version; then tag, rights and id of each entry, ordered by tag.
   struct Entry {
@@ -217,7 +217,7 @@ TEST_F(Ownership, F22AnAccessListMayNameOtherWriters) {
 #endif
 
 TEST_F(Ownership, ThePrivateGroupOfTheOwnerIsSafe) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  if (!folder_.can_be_given_away()) GTEST_SKIP() << "only root can become another user";
   // Users of a directory service, whose private groups have their numbers.
   folder("home", 0775, alice);
   const fs::path inside = file("home/file", 0664, alice);
@@ -229,7 +229,7 @@ TEST_F(Ownership, ThePrivateGroupOfTheOwnerIsSafe) {
 }
 
 TEST_F(Ownership, APartOfTheSdkMayHaveItsOwnerAndItsGroup) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  if (!folder_.can_be_given_away()) GTEST_SKIP() << "only root can give files away";
   const fs::path sdk = folder("lib", 0755, alice), probe = file("probe", 0755, alice);
   const Known known{.above = {}, .sdk = sdk};
   EXPECT_NE(asked(probe, Purpose::sdk_part), "safe");
@@ -250,7 +250,7 @@ TEST_F(Ownership, APartOfTheSdkMayHaveItsOwnerAndItsGroup) {
 
 // As root without its rights on NFS has it.
 TEST_F(Ownership, WhatCannotBeLookedAtIsNobodys) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  if (!folder_.can_be_given_away()) GTEST_SKIP() << "only root can give files away";
   folder("closed", 0700, alice);
   const fs::path inside = file("closed/file", 0644, alice);
   EXPECT_THAT(
@@ -264,7 +264,7 @@ TEST_F(Ownership, WhatCannotBeLookedAtIsNobodys) {
 #ifdef __linux__
 
 TEST_F(Ownership, ModesOfAFileSystemWithoutModesDoNotCount) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  if (!folder_.can_be_given_away()) GTEST_SKIP() << "only root can become another user";
   folder("stick", 0777, alice);
   const fs::path inside = file("stick/file", 0777, alice);
   const auto asked_on = [&](const char* kind, uid_t user) {
@@ -283,7 +283,7 @@ TEST_F(Ownership, ModesOfAFileSystemWithoutModesDoNotCount) {
 class InAUserNamespace : public Ownership {
  protected:
   void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    if (!folder_.can_be_given_away()) GTEST_SKIP() << "only root can become another user";
     if (asked_in(launcher(), "/").find("safe") == std::string::npos)
       GTEST_SKIP() << "user namespaces are closed here";
     own(folder_.path(), 0755, alice);  // it lies in a folder that everybody may write

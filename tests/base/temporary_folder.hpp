@@ -1,6 +1,9 @@
 // A folder of its own for one test, removed with everything in it.
 #pragma once
 #include <filesystem>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
 
 #include "base/files.hpp"
 
@@ -22,6 +25,13 @@ class TemporaryFolder {
   }
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
+#ifndef _WIN32
+  // Whether this process may give files to other users, and become one: root, but not in a user namespace
+  // that has no other users.
+  bool can_be_given_away() const {
+    return ::geteuid() == 0 && ::chown(path_.c_str(), 6001, 6001) == 0 && ::chown(path_.c_str(), 0, 0) == 0;
+  }
+#endif
 
  private:
   std::filesystem::path path_;
