@@ -28,10 +28,11 @@ Result<void> refuse_foreign_links(const fs::path& path, std::string_view program
   const auto problem = who_may_change(path, Purpose::written).problem;
   if (!problem) return {};
   const std::string link(problem->value("folder")), owner(problem->value("owner"));
-  Diagnosis diagnosis =
-      refusal(program, path,
-              (path_of(link) == path ? "is a link" : "leads through the link " + link) + " of user " + owner +
-                  ", who chose where it leads; name another place, or remove the link");
+  std::error_code error;
+  const bool is_the_link = path_of(link) == fs::absolute(path, error);
+  Diagnosis diagnosis = refusal(program, path,
+                                (is_the_link ? "is a link" : "leads through the link " + link) + " of user " +
+                                    owner + ", who chose where it leads");
   return fail(std::move(diagnosis.with("link", link).with("owner", owner, "stat")));
 }
 

@@ -51,8 +51,8 @@ struct Changers {
   std::string other;
 };
 
-// Returns who may change the path besides this user and root. Returns nobody if it is missing. Thread safety:
-// any thread.
+// Returns who may change the path besides this user and root. Returns nobody if it is missing. A relative
+// path begins at the current folder. Thread safety: any thread.
 Changers who_may_change(const std::filesystem::path& path, Purpose purpose, const Known& known = {});
 
 // Returns the text of such a problem of `asked`, after the folder that has it if that is another one:

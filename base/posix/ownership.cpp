@@ -194,7 +194,7 @@ class Question {
   }
 
  private:
-  // Looks at the path part by part, and at the parts of each link's target.
+  // Looks at the absolute path part by part, and at the parts of each link's target.
   void walk(const std::string& path) {
     std::string at, rest = path;
     calls::Status status{};
@@ -207,7 +207,7 @@ class Question {
         path[above_.size()] == '/') {
       at = above_;
       rest.erase(0, above_.size());
-    } else if (path.starts_with('/') && !begin_at_root()) {
+    } else if (!begin_at_root()) {
       return;
     }
     for (int links = 0; !rest.empty();) {
@@ -221,7 +221,7 @@ class Question {
         in_open_folder_ = calls::stat(at.c_str(), &status) == 0 && (status.st_mode & S_IWOTH) != 0;
         continue;
       }
-      std::string next = at.empty() ? name : at.ends_with('/') ? at + name : at + "/" + name;
+      std::string next = at.ends_with('/') ? at + name : at + "/" + name;
       if (calls::lstat(next.c_str(), &status) != 0) return;
       if (S_ISLNK(status.st_mode)) {
         std::error_code error;
@@ -331,9 +331,12 @@ std::optional<LocalGroup> local_group(std::uint64_t gid) {
 }
 
 Changers who_may_change(const fs::path& path, Purpose purpose, const Known& known) {
+  if (path.empty()) return {};
   const Rule& rule = rules[static_cast<std::size_t>(purpose)];
   if (rule.extent != Extent::itself && is_plainly_safe(path.native(), known.above.native())) return {};
-  return Question(rule, known).answer(path.native());
+  std::error_code error;
+  return Question(rule, known)
+      .answer(path.is_relative() ? fs::absolute(path, error).native() : path.native());
 }
 
 Result<std::optional<std::string>> become_owner_of(const fs::path& folder) {

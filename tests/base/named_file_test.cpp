@@ -41,6 +41,16 @@ TEST_F(NamedFiles, AreTheirOwnPlaceIfNothingOrAFileIsThere) {
   }
 }
 
+TEST_F(NamedFiles, ARelativeNameBeginsAtTheCurrentFolder) {
+  const fs::path here = fs::relative(folder_.path());
+  ASSERT_TRUE(here.native().starts_with("..")) << here;
+  for (const fs::path& file : {here / "new", here / "own/../new", fs::path("../new"), fs::path("new")}) {
+    const auto place = place_for_file(file, "engine-cache");
+    ASSERT_TRUE(place) << file;
+    EXPECT_EQ(*place, file);
+  }
+}
+
 TEST_F(NamedFiles, LinksOfThisUserAreFollowed) {
   fs::create_symlink("own/precious", folder_ / "link");
   fs::create_symlink("link", folder_ / "second");
@@ -62,8 +72,10 @@ TEST_F(NamedFiles, LinksOfAnotherUserAreRefused) {
   for (const char* link : {"planted", "folder", "dangling"}) give_away(folder_ / link);
   for (const char* name :
        {"planted", "folder/x", "folder/precious", "own-link", "dangling", "folder/../planted"}) {
-    EXPECT_THAT(problem_of(folder_ / name), HasSubstr("of user 6001")) << name;
-    EXPECT_FALSE(refuse_foreign_links(folder_ / name, "engine-run")) << name;
+    for (const fs::path& file : {folder_ / name, fs::relative(folder_.path()) / name}) {
+      EXPECT_THAT(problem_of(file), HasSubstr("of user 6001")) << file;
+      EXPECT_FALSE(refuse_foreign_links(file, "engine-run")) << file;
+    }
   }
 }
 
