@@ -231,9 +231,10 @@ Result<std::optional<Diagnosis>> Store::check_bytes(const Installed& installed, 
 Result<std::vector<std::string>> Store::reject_damaged(std::string_view build, Stage&) const {
   std::vector<std::string> rejected;
   const auto name = own_record(build);
-  const fs::path file = ref_file(root_, name.value_or(std::string(build)));
-  const auto record = name ? read_file(file) : Result<std::string>(std::string());
-  if (!record || !name) return rejected;
+  if (!name) return rejected;
+  const fs::path file = ref_file(root_, *name);
+  const auto record = read_file(file);
+  if (!record) return rejected;
   const auto installed = read_record(*record, path_text(file));
   if (!installed) {
     TRY(discard(root_, file));

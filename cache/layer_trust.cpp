@@ -19,11 +19,19 @@ std::vector<fs::path> leading_folders(const fs::path& root) {
   return {root, root / "refs", root / "views", root / "trees", root / "lists"};
 }
 
+namespace {
+
+// `folder`: one of the leading folders. Those above the root are looked at only with the root.
+Changers who_may_change_folder(const fs::path& folder, const fs::path& root, Purpose purpose) {
+  return who_may_change(folder, purpose, {.above = folder == root ? fs::path() : root, .sdk = {}});
+}
+
+}  // namespace
+
 Changers who_may_change_cache(const fs::path& root, Purpose purpose) {
   Changers all;
   for (const fs::path& folder : leading_folders(root)) {
-    // The folders above the root are looked at once.
-    Changers one = who_may_change(folder, purpose, {.above = folder == root ? fs::path() : root, .sdk = {}});
+    Changers one = who_may_change_folder(folder, root, purpose);
     if (all.other.empty()) all.other = std::move(one.other);
     if ((all.problem = std::move(one.problem))) return all;
   }
@@ -67,9 +75,7 @@ std::vector<Diagnosis> layers_passed_over(const std::vector<fs::path>& layers) {
 std::vector<Diagnosis> place_problems(const fs::path& root) {
   std::vector<Diagnosis> problems;
   for (const fs::path& folder : leading_folders(root))
-    if (auto problem =
-            who_may_change(folder, Purpose::belief, {.above = folder == root ? fs::path() : root, .sdk = {}})
-                .problem)
+    if (auto problem = who_may_change_folder(folder, root, Purpose::belief).problem)
       problems.push_back(std::move(*problem));
   if (forbids_execution(root))
     problems.push_back(diagnose("EH-L22").with("folder", path_text(root)).with("flag", "noexec", "statvfs"));

@@ -22,10 +22,9 @@ struct TreeLimits {
 };
 
 // Writes the files of an untrusted archive or bundle and refuses what a safe tree does not contain: absolute
-// paths,
-// "..", links that lead out, names that other systems read otherwise (name_problem(), of links' targets,
-// too), the same path twice, paths that differ in case only, files below a link, more bytes than the limits.
-// Files get modes 0444 and 0555. Never changes the process's current folder or umask.
+// paths, "..", links that lead out, names that other systems read otherwise (name_problem(), of links'
+// targets, too), the same path twice, paths that differ in case only, files below a link, more bytes than the
+// limits. Files get modes 0444 and 0555. Never changes the process's current folder or umask.
 //
 // Errors: EH-F19 with "entry" and "problem" for a refused entry; EH-F15/F16/F17 for the disk, with "file" and
 // "folder". Thread safety: one thread at a time.

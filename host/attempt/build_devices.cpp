@@ -89,10 +89,6 @@ std::string accelerator_of(const manifest::Build& build) {
   return kind == "cpu" ? std::string() : std::string(kind);
 }
 
-bool are_processors(const std::vector<std::string>& wanted) {
-  return !wanted.empty() && std::ranges::all_of(wanted, is_processor);
-}
-
 void add_to_facts(Json& facts, const BuildDevices& devices, std::string_view accelerator) {
   if (accelerator.empty() && devices.accelerators.empty()) return;
   Json unusable = Json::array();
@@ -116,7 +112,7 @@ bool say_enough(const Json& facts, std::string_view accelerator, const std::vect
   const BuildDevices devices = devices_from_facts(facts);
   // An older version did not test every device.
   if (!devices.is_known) return accelerator.empty();
-  if (are_processors(wanted)) return devices.works_on_processor();
+  if (resolve::are_processors(wanted)) return devices.works_on_processor();
   return std::ranges::all_of(devices.accelerators, [&](const std::string& one) {
     return std::ranges::find(devices.working, one) != devices.working.end() ||
            std::ranges::any_of(devices.unusable,

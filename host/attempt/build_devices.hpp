@@ -40,8 +40,6 @@ struct BuildDevices {
 
 // Returns the kind of device that the build is for; empty: the processor.
 std::string accelerator_of(const manifest::Build& build);
-// Returns true if the request's devices are processors only.
-bool are_processors(const std::vector<std::string>& wanted);
 
 // The members "accelerators", "tested" and "unusable" of a record's facts. There are none for an engine
 // without accelerators whose build is for the processor.

@@ -87,7 +87,7 @@ bool LoadCheck::by_record(const cache::Installed& installed, const manifest::Bui
       !history::is_of_loading(*record, build.loading_digest()))
     return false;
   const bool holds = record->state == history::State::proven || on_processor != nullptr ||
-                     (history::works_on_processor(*record) && are_processors(parts_.devices));
+                     (history::works_on_processor(*record) && resolve::are_processors(parts_.devices));
   if (!holds || !say_enough(record->facts, accelerator_, parts_.devices)) return false;
   devices_ = devices_from_facts(record->facts);
   load_order_.clear();
@@ -214,8 +214,8 @@ bool LoadCheck::serves_its_purpose() const {
   return accelerator_.empty() || !devices_.is_known || devices_.works_on(accelerator_);
 }
 
-Result<void> LoadCheck::check_devices() const {
-  if (!devices_.is_known || parts_.options.on_processor != nullptr || are_processors(parts_.devices))
+Result<void> LoadCheck::check_devices() {
+  if (!devices_.is_known || parts_.options.on_processor != nullptr || resolve::are_processors(parts_.devices))
     return {};
   failed_by_device_ = true;
   if (!serves_its_purpose()) {

@@ -45,7 +45,6 @@ class LoadCheck {
 
   // Says what the build is for; accelerator_of(). Call it first, unless the plugin has no manifest.
   void is_for(std::string accelerator) { accelerator_ = std::move(accelerator); }
-  const std::string& accelerator() const { return accelerator_; }
 
   // Returns true if the record of an earlier success still describes these bytes on this machine, and says
   // enough about the devices of the request. Repeats the warnings of that record.
@@ -66,7 +65,7 @@ class LoadCheck {
 
   // Fails if none of the devices works that the build is for, or that the request names. Knows nothing, and
   // passes, without a probe or a record.
-  Result<void> check_devices() const;
+  Result<void> check_devices();
   // Returns true if check_devices() failed, or the probe because of a device that the request names.
   bool failed_by_device() const { return failed_by_device_; }
   // Returns true if the devices work that the build is for.
@@ -114,7 +113,7 @@ class LoadCheck {
   Json probe_facts_ = Json::object();
   std::string accelerator_;  // what the build is for; empty: the processor
   BuildDevices devices_;
-  mutable bool failed_by_device_ = false;
+  bool failed_by_device_ = false;
   std::optional<Diagnosis> crashed_once_;
 };
 

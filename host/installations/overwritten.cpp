@@ -6,6 +6,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "host/installations/parts.hpp"
+#include "host/manifest/trust/minisign.hpp"
 
 namespace enginehost::installations {
 namespace {
@@ -16,23 +17,13 @@ constexpr std::uint64_t largest_record = 16u << 20;
 
 // Returns 64 hexadecimal digits of a digest in URL-safe base64 without padding (PEP 376); empty if it is
 // none.
-std::string hex_of(std::string_view base64) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  constexpr std::string_view hexadecimal_digits = "0123456789abcdef";
-  std::string hex;
-  unsigned bits = 0, count = 0;
-  for (const char one : base64) {
-    const std::size_t value = digits.find(one);
-    if (value == std::string_view::npos) return {};
-    bits = bits << 6 | static_cast<unsigned>(value);
-    count += 6;
-    while (count >= 4) {
-      count -= 4;
-      hex.push_back(hexadecimal_digits[bits >> count & 15]);
-    }
-  }
-  if (hex.size() > 64) hex.resize(64);
-  return is_sha256_hex(hex) ? hex : std::string();
+std::string digits_of(std::string_view digest) {
+  std::string base64(digest);
+  std::ranges::replace(base64, '-', '+');
+  std::ranges::replace(base64, '_', '/');
+  base64.append((4 - base64.size() % 4) % 4, '=');
+  const std::string digits = hex_of(manifest::bytes_of_base64(base64));
+  return is_sha256_hex(digits) ? digits : std::string();
 }
 
 // The files that a package recorded, as "path,sha256=DIGEST,size" lines.
@@ -49,7 +40,7 @@ class PackageRecord {
     const std::string_view line = std::string_view(text_).substr(at, text_.find_first_of("\r\n", at) - at);
     constexpr std::string_view kind = "sha256=";
     if (!line.starts_with(kind)) return {};
-    return hex_of(line.substr(kind.size(), line.find(',') - kind.size()));
+    return digits_of(line.substr(kind.size(), line.find(',') - kind.size()));
   }
 
  private:

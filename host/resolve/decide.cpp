@@ -124,10 +124,6 @@ Rank rank_of(const Candidate& candidate, const Question& question, const CudaChe
 
 bool is_processor(std::string_view device) { return device.substr(0, device.find(':')) == "cpu"; }
 
-bool asks_for_processors(const Question& question) {
-  return !question.devices.empty() && std::ranges::all_of(question.devices, is_processor);
-}
-
 Weighed weigh(const std::shared_ptr<const Build>& build, const Question& question,
               const history::History& history) {
   Weighed weighed;
@@ -168,7 +164,7 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const Question& questio
       weighed.stage = Stage::for_another_device;
     else
       weighed.stage = is_beyond_reach(code, question.machine) ? Stage::beyond_reach : Stage::unfit;
-  } else if (on_processor && asks_for_processors(question)) {
+  } else if (on_processor && are_processors(question.devices)) {
     candidate.on_processor = true;
   } else if (record != nullptr && is_quarantined(*record, question.now) &&
              question.request.force != build->id) {
@@ -363,6 +359,10 @@ Update update_of(std::string_view text) {
 void Candidate::turn_down(Verdict how, Diagnosis why) {
   verdict = how;
   turned_down = std::move(why);
+}
+
+bool are_processors(const std::vector<std::string>& devices) {
+  return !devices.empty() && std::ranges::all_of(devices, is_processor);
 }
 
 bool may_use_processor(const Request& request) {

@@ -13,7 +13,9 @@ constexpr std::size_t most_choices = 3, longest_cell = 300, most_checks = 100;
 
 std::string cut(std::string text) {
   if (text.size() <= longest_cell) return text;
-  text.resize(longest_cell);
+  std::size_t end = longest_cell;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // within a character
+  text.resize(end);
   return text + "...";
 }
 

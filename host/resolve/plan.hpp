@@ -129,6 +129,8 @@ struct Plan {
   std::optional<Diagnosis> forced_in_vain;
 };
 
+// Returns true if the devices that a request names are processors only. False if it names none.
+bool are_processors(const std::vector<std::string>& devices);
 // Returns true if a build for GPUs may serve the request on the processor.
 bool may_use_processor(const Request& request);
 

@@ -233,7 +233,7 @@ std::string misplaced_rule(const std::string& key) {
   constexpr std::string_view rules[] = {
       "unsigned_repositories", "allowed_hosts",   "require_signatures", "locked",
       "accept_licenses",       "forbid_licenses", "max_staleness_days", "blocked",
-      "for_newer_versions"};
+      "for_newer_versions",    "loaded_libraries"};
   if (std::ranges::find(rules, lower) == std::end(rules)) return {};
   return "\"" + key + "\" is a rule of \"policy\": write \"" + lower + "\" into that block";
 }

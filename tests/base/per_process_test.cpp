@@ -40,7 +40,7 @@ TEST(GenerationOfProcess, OfAGrandchildIsHigherThanOfItsParent) {
             0);
 }
 
-// Handlers of pthread_atfork() do not run there, so that only the kernel can tell.
+// Only the kernel can tell there, because no handler of pthread_atfork() runs.
 TEST(GenerationOfProcess, IsHigherInAChildMadeWithoutFork) {
   const auto clone = [] { return static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)); };
   const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));

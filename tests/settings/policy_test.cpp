@@ -141,6 +141,7 @@ TEST_F(PolicyFile, ARuleBesideThePolicyIsRefused) {
            {R"({"POLICY": {}})", "POLICY", "did you mean \"policy\""},
            {R"({"polcy": {}})", "polcy", "did you mean \"policy\""},
            {R"({"blocked": []})", "blocked", "write \"blocked\" into that block"},
+           {R"({"loaded_libraries": false})", "loaded_libraries", "write \"loaded_libraries\""},
            {R"({"Require_Signatures": true})", "Require_Signatures", "\"require_signatures\""}}) {
     system_file(text);
     EXPECT_EQ(refusal().code, "EH-P02") << text;

@@ -332,9 +332,8 @@ constexpr Entry entries[] = {
     {.name = {"EH-F22", "a folder of the cache is not trusted"},
      .meaning =
          "A folder of the cache, or one above it, belongs to another user than this one or root, or other "
-         "users "
-         "may write into it. They could decide which code is loaded from it. A system layer like this is "
-         "skipped, and nothing is opened from such a cache.",
+         "users may write into it. They could decide which code is loaded from it. A system layer like this "
+         "is skipped, and nothing is opened from such a cache.",
      .before = "owner and mode of the folders that lead to a build",
      .causes = {"{folder} is not trusted: {problem}", "a folder of the cache is not trusted"},
      .remedies = {"{place=cache}let nobody else own it or write there: chown, chmod -R go-w {folder|word}",

@@ -416,8 +416,7 @@ constexpr Entry entries[] = {
                 "{build} computes on the processor only: {reason}",
                 "a build for GPUs computes on the processor only"},
      .remedies = {"engine-info --code {first_code} explains it",
-                  "ask for the GPU to get an error instead: "
-                  "--device gpu"},
+                  "ask for the GPU to get an error instead: --device gpu"},
      .category = Category::request},
     {.name = {"EH-G26", "two packages wrote the same files"},
      .meaning =

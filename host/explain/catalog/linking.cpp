@@ -236,11 +236,9 @@ constexpr Entry entries[] = {
      .after = "where each library was really loaded from",
      .causes =
          {"{library} is already loaded from {path} as {loaded_as}; a second copy would work on the objects "
-          "of "
-          "the first{?shares}",
+          "of the first{?shares}",
           "{library} of {loaded_release} is already loaded from {path}; a copy of {release} would work on "
-          "the "
-          "objects of the first{?shares}",
+          "the objects of the first{?shares}",
           "{library} is already loaded from {path}, of an unknown release; a copy of {release} would work on "
           "the objects of the first{?shares}{!differs}",
           "another build of {library} is already loaded from {path}; a copy of {release} would work on the "
