@@ -83,9 +83,7 @@ std::pair<std::string_view, std::size_t> shown_url(std::string_view text, std::s
   return {url.substr(0, query), ends.empty() ? end : url.find_last_not_of(",.;:)'") + 1};
 }
 
-}  // namespace
-
-std::string without_passwords(std::string_view text) {
+std::string without_outer_passwords(std::string_view text) {
   constexpr std::string_view before_host = "://";
   // A query of a text that is nothing but a URL ends with the text. In JSON and in sentences quotes end it.
   const bool is_url_alone = text.find_first_of(white) == std::string_view::npos &&
@@ -105,6 +103,18 @@ std::string without_passwords(std::string_view text) {
     text.remove_prefix(length);
   }
   return result.append(text);
+}
+
+}  // namespace
+
+std::string without_passwords(std::string_view text) {
+  // What is left may look like a user and a password again: "u:p@host:word/more:x@".
+  std::string shorter = without_outer_passwords(text);
+  for (std::string before; before != shorter;) {
+    before = std::move(shorter);
+    shorter = without_outer_passwords(before);
+  }
+  return shorter;
 }
 
 std::string pluralize(std::uint64_t number, std::string_view one, std::string_view several) {

@@ -62,6 +62,9 @@ TEST(Text, ShowsUrlsWithoutUserPasswordAndQuery) {
   EXPECT_EQ(without_passwords("oci://joe@host/n@sha256:1"), "oci://host/n@sha256:1");
   EXPECT_EQ(without_passwords("http://joe:p@ss@host"), "http://host") << "a password may hold an @";
   EXPECT_EQ(without_passwords("\"http://joe:secret@host\",\"a@b\""), "\"http://host\",\"a@b\"");
+  // The text that is left is a URL with a user again.
+  EXPECT_EQ(without_passwords("http://joe:secret@host:x/y:joe@z"), "http://z");
+  EXPECT_EQ(without_passwords("http://host?query\\joe@z"), "http://z");
   EXPECT_EQ(without_passwords("joe@host ://"), "joe@host ://");
   EXPECT_EQ(without_passwords(""), "");
 }
