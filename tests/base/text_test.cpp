@@ -64,7 +64,7 @@ TEST(Text, ShowsUrlsWithoutUserPasswordAndQuery) {
   EXPECT_EQ(without_passwords("\"http://joe:secret@host\",\"a@b\""), "\"http://host\",\"a@b\"");
   // The text that is left is a URL with a user again.
   EXPECT_EQ(without_passwords("http://joe:secret@host:x/y:joe@z"), "http://z");
-  EXPECT_EQ(without_passwords("http://host?query\\joe@z"), "http://z");
+  EXPECT_EQ(without_passwords("read http://host?query\\joe@z"), "read http://z");
   EXPECT_EQ(without_passwords("joe@host ://"), "joe@host ://");
   EXPECT_EQ(without_passwords(""), "");
 }
