@@ -108,7 +108,7 @@ std::string without_outer_passwords(std::string_view text) {
 }  // namespace
 
 std::string without_passwords(std::string_view text) {
-  // What is left may look like a user and a password again: "u:p@host:word/more:x@".
+  // The rest may look like a user and a password again: "u:p@host:word/more:x@".
   std::string shorter = without_outer_passwords(text);
   for (std::string before; before != shorter;) {
     before = std::move(shorter);
