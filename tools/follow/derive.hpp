@@ -1,0 +1,53 @@
+// From a release to the rows of a manifest: everything is read from the wheels, nothing is guessed.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.hpp"
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "host/transfer/options.hpp"
+#include "host/transfer/progress.hpp"
+#include "tools/follow/index.hpp"
+#include "tools/follow/plan.hpp"
+
+namespace enginehost::follow {
+
+struct Fact {
+  std::string what, source;  // "glibc >=2.27", "onnxruntime-1.32.0-….whl, read whole"
+};
+
+struct DerivedRow {
+  Json components = Json::object();  // by id, as in a manifest, with tree, files and ranges
+  Json build;
+  std::vector<Fact> facts;
+  std::uint64_t fetched = 0;      // bytes over the network
+  std::uint64_t read_whole = 0;   // of them: bytes of files that had to be read whole
+};
+
+// Where a run reads and keeps what it learns.
+struct Derivation {
+  const Plan& plan;
+  Index& index;
+  const transfer::TransferOptions& options;
+  std::filesystem::path scratch;  // for files that are read whole; each is deleted when its facts are kept
+  transfer::ProgressCallback progress = {};
+  std::optional<CancelToken> cancel = {};
+};
+
+// Reads directory, RECORD and METADATA of the row's wheel and of its parts by ranges, and whole files only
+// where the libraries' own facts (libc, GPU code) are not in the plan's memory yet. Each archive's facts are
+// stored there under its digest before the next archive is read, so an interrupted run goes on.
+//
+// Errors: EH-M19 ("project", "version", "file", "problem", "remedy"): the release is not as the plan
+// describes it: an unknown layout, a part that the index does not have, a license whose text changed
+// ("license", "expected", "actual"), a file with other bytes than the index or RECORD states, or another
+// digest than the memory has for that name. Those of fetches and of the disk. One thread at a time for a
+// scratch folder.
+Result<DerivedRow> derive_row(const Derivation& derivation, const Track& track, const Row& row,
+                              const std::string& version);
+
+}  // namespace enginehost::follow
