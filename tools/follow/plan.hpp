@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -65,12 +66,25 @@ struct Plan {
   std::filesystem::path file, manifest, facts;  // absolute; `facts` is the memory
   int hold_back_days = 3;
   Json licenses, components, builds;  // written by hand, copied as they are
+  Json critical = Json::array();      // the manifest's own, copied
+  // Arguments of engine-run after the engine, for the proof of a build: a model and its inputs. {folder} is
+  // the plan's folder.
+  std::vector<std::vector<std::string>> models;
   std::vector<std::pair<std::string, Layout>> layouts;
   std::vector<Track> tracks;
 };
 
-// Errors: EH-M18 ("file", "position", "problem", "nearest"): JSON that cannot be read, an unknown member, a
-// value of another kind, a layout that no part names or that is not there. Any thread.
+// Returns the layout of that name, or nullptr. Any thread.
+const Layout* find_layout(const Plan& plan, std::string_view name);
+
+// Returns whether a version is in a range of PEP 440: "~=13.0", ">=1.18,<2", "==1.4.*", "!=2.1". Any thread.
+bool in_range(std::string_view version, std::string_view range);
+// Returns whether the text is such a range.
+bool is_range(std::string_view text);
+
+// Errors: EH-M18 ("file", "line", "column", "member", "problem", "nearest"): JSON that cannot be read, an
+// unknown member, a value of another kind, a layout that no part names or that is not there; EH-F01 ("file")
+// for a file that cannot be read. Any thread.
 Result<Plan> read_plan(const std::filesystem::path& file);
 
 }  // namespace enginehost::follow

@@ -180,6 +180,16 @@ constexpr Entry entries[] = {
      .before = "the folder, and the files given",
      .causes = {"{file}: {problem}", "{folder}: {problem}"},
      .remedies = {"{remedy}", "see docs/publishing.md for all steps"}},
+    {.name = {"EH-M18", "plan file has a mistake"},
+     .meaning = "A plan of engine-manifest follow cannot be read, or names something that it does not have.",
+     .before = "engine-manifest follow, before the package index is asked",
+     .causes = {"{file}, line {line}, column {column}: {member}: {problem}; the nearest known name is "
+                "\"{nearest}\"",
+                "{file}, line {line}, column {column}: {member}: {problem}",
+                "{file}, line {line}, column {column}: {problem}", "{file}: {problem}"},
+     .remedies = {"{?nearest}write \"{nearest}\" in line {line} of {file}, if that is what was meant",
+                  "{?line}correct line {line} of {file}", "correct {file}"},
+     .exit_status = S::usage},
     {.name = {"EH-M40", "no signed manifest lists the bundle's files"},
      .meaning =
          "Policy requires signed repositories, and no signed manifest of a repository lists the files "
