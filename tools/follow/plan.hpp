@@ -56,7 +56,7 @@ struct Track {
   std::string versions;  // specifier: the range that the plugin serves
   int newest = 3;        // releases that are kept, and those in `keep`
   std::vector<std::string> keep;
-  // Of each CUDA major in this list the newest release is kept too, because drivers in use need it.
+  // The newest release of each CUDA major in this list is kept too, because drivers in use need it.
   std::vector<std::string> cuda_majors;
   std::vector<Row> rows;
 };
