@@ -47,14 +47,18 @@ std::shared_ptr<WheelReader> wheel_reader(const std::filesystem::path& scratch,
                                           const transfer::TransferOptions& options,
                                           const std::optional<CancelToken>& cancel);
 
-// Returns the version of the CUDA toolkit for which the wheel of that row and release was built, "13.2", by its
-// METADATA; empty if that names none. Reads one or two wheels by ranges. Errors: as derive_row().
+// Returns the version of the CUDA toolkit for which the wheel of that row and release was built, "13.2", by
+// its METADATA; empty if that names none. Reads one or two wheels by ranges. Errors: as derive_row().
 Result<std::string> read_toolkit(const Derivation& derivation, const Row& row, const std::string& version);
 
 // Reads directory, RECORD and METADATA of the row's wheel and of its parts by ranges, and the selected files
 // only where their libraries' own facts (libc, GPU code) are not in the plan's memory yet. Each archive's
 // facts are stored there before the next archive is read, so an interrupted run goes on. Where only ranges
 // were read, the digest of the whole archive is the index's statement, and the fact says so.
+//
+// GPU code counts of the row's own wheel only, and of each library in it that has any;
+// `requires.cuda.code_of` of the row's build names the libraries that count instead ("libtorch_cuda.so").
+// NVIDIA's components choose their kernels by the device.
 //
 // Errors: EH-M19 ("project", "version", "file", "problem", "remedy"): the release is not as the plan
 // describes it: an unknown layout, a part that the index does not have or that the plan does not name, a
