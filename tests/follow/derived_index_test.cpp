@@ -68,7 +68,7 @@ class DerivedFromTheIndex : public testing::Test {
     for (const auto& [name, value] : build.as_object())
       if (name != "version" && name != "os" && name != "arch" && name != "components" && name != "requires")
         row.build.set(name, value);
-    // What no file shows.
+    // Requirements that no file shows.
     Json written = Json::object();
     for (const char* name : {"libc", "metal", "vcruntime"})
       if (const Json* value = build["requires"].find(name)) written.set(name, *value);

@@ -14,7 +14,7 @@
 namespace enginehost::follow {
 namespace {
 
-// Of a row's `requires.cuda`: the libraries of the row's own wheel whose GPU code counts.
+// Member of a row's `requires.cuda`: the libraries of the row's own wheel whose GPU code counts.
 constexpr const char* code_of_member = "code_of";
 
 acquire::AcquireOptions options_of(const transfer::TransferOptions& transfer) {
@@ -168,7 +168,7 @@ Result<void> RowMaker::add_own_component(const std::string& id) {
   return {};
 }
 
-// What other rows of the plan select from the same archive. With one download the facts of all of them are
+// Selections of other rows of the plan from the same archive. With one download the facts of all of them are
 // kept.
 std::vector<manifest::Artifact> RowMaker::others_of(const Wheel& wheel, const Layout& taken,
                                                     const std::string& version) const {

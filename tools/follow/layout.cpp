@@ -12,12 +12,12 @@
 namespace enginehost::follow {
 namespace {
 
-constexpr const char* mend_layout =
+constexpr const char* change_layout =
     "compare the wheel with the layout of the plan, and change the layout if the release is right";
 
 Diagnosis unknown_layout(const Wheel& wheel, const std::string& problem) {
   const PublishedFile& file = wheel.published;
-  return not_as_planned(file.project, file.version, file.file, problem, mend_layout);
+  return not_as_planned(file.project, file.version, file.file, problem, change_layout);
 }
 
 std::string_view name_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }

@@ -131,7 +131,7 @@ Result<Payload> payload_of(const Wheel& wheel, const manifest::Artifact& artifac
   Payload payload;
   if (auto known = publish::facts_in(place.memory, artifact)) {
     payload.remembered = true;
-    // The memory must speak of the same files, whoever wrote it.
+    // The memory must speak of the same files.
     if (known->tree != artifact.tree)
       return fail(
           std::move(not_as_planned(wheel.published.project, wheel.published.version, wheel.published.file,

@@ -1,5 +1,5 @@
-// What the libraries of a wheel's selected files say about themselves, and the memory of what earlier runs
-// read.
+// Facts that the libraries of a wheel's selected files state about themselves, and the memory of what earlier
+// runs read.
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -1,10 +1,9 @@
 #include "tools/follow/wheel.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <system_error>
 
+#include "base/file_calls.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
