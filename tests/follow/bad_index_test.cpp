@@ -175,7 +175,7 @@ TEST_F(BadIndex, APageOfLinksIsReadToo) {
   EXPECT_THAT(builds(), ElementsAre("1.0", "1.1"));
 }
 
-TEST_F(BadIndex, ANewFileOfAKnownReleaseWaits) {
+TEST_F(BadIndex, FurtherFilesOfAKnownReleaseWait) {
   report();
   index.publish("toy", "1.1", {.uploaded = toy_now}, "py3-none-manylinux_2_99_x86_64");
   const Report second = report();

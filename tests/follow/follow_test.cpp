@@ -33,7 +33,7 @@ TEST_F(FollowTest, ASecondRunChangesNothing) {
   EXPECT_EQ(index.server.requests("GET /files/"), asked);
 }
 
-TEST_F(FollowTest, ANewReleaseIsTakenAndTheOldestDropped) {
+TEST_F(FollowTest, NewReleasesAreTakenAndTheOldestDropped) {
   report();
   index.publish("toy", "1.2");
   const Report second = report();

@@ -15,6 +15,7 @@
 #include "tools/follow/choose.hpp"
 #include "tools/follow/draft.hpp"
 #include "tools/follow/inputs.hpp"
+#include "tools/follow/proof.hpp"
 #include "tools/follow/toolkit.hpp"
 #include "tools/publish/workspace.hpp"
 
@@ -27,8 +28,9 @@ constexpr const char* lock_name = "engine-manifest follow";
 
 // A failure of this machine, not of a release: going on would only repeat it.
 bool ends_the_run(const Diagnosis& failure) {
-  return failure.code == "EH-P10" || failure.code == "EH-N10" || failure.code.starts_with("EH-F1") ||
-         failure.code == "EH-F24";
+  for (const char* const code : {"EH-P10", "EH-N10", "EH-F15", "EH-F16", "EH-F17", "EH-F18", "EH-F24"})
+    if (failure.code == code) return true;
+  return false;
 }
 
 // The locks of a run: the plan's memory, and the repository that the manifest is edited in.
@@ -127,8 +129,11 @@ bool PlanRun::is_named(const std::string& version) const {
 
 // A part that is too young is no failure of the release: it comes with the days.
 bool PlanRun::is_held(const Diagnosis& failure) const {
+  const std::string_view version = failure.value("version");
   for (const SkippedRelease& skipped : index_.skipped(std::string(failure.value("project"))))
-    if (skipped.until != 0 && skipped.version == failure.value("version")) return true;
+    if (skipped.until != 0 &&
+        (skipped.version == version || (is_range(version) && in_range(skipped.version, version))))
+      return true;
   return false;
 }
 
@@ -361,11 +366,16 @@ Result<Report> follow(const FollowRequest& request) {
     return row.state == RowState::waiting;
   });
   report.changed = !before || *before != text || would_derive;
-  if (request.check) return report;
-  TRY(write_memory(plan.facts, plan.engine, memory, request.now));
-  if (before && *before == text) return report;
-  TRY(make_folders(plan.manifest.parent_path()));
-  TRY(write_file(plan.manifest, text));
+  if (!request.check) {
+    TRY(write_memory(plan.facts, plan.engine, memory, request.now));
+    if (report.changed) {
+      TRY(make_folders(plan.manifest.parent_path()));
+      TRY(write_file(plan.manifest, text));
+    }
+  }
+  add_known_proofs(plan, report);
+  if (request.check || request.prove_in.empty()) return report;
+  TRY(prove(plan, report, {request.prove_in, request.programs, request.now, request.step, request.cancel}));
   return report;
 }
 

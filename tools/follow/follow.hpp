@@ -17,8 +17,10 @@ namespace enginehost::follow {
 
 struct FollowRequest {
   std::filesystem::path plan;
-  bool check = false;             // writes nothing and reads no wheel
-  std::vector<std::string> only;  // versions; rows of other releases stay as they are. Empty: all
+  bool check = false;              // writes nothing and reads no wheel
+  std::vector<std::string> only;   // versions; rows of other releases stay as they are. Empty: all
+  std::string prove_in;            // a repository with the rows, for prove(); empty: nothing is opened
+  std::filesystem::path programs;  // the folder of engine-info
   transfer::TransferOptions options;
   std::int64_t now = 0;
   transfer::ProgressCallback progress = {};

@@ -37,6 +37,7 @@ std::string line_of_row(const ReportedRow& row) {
   std::string text = title_of_row(row);
   if (row.state == RowState::added || row.state == RowState::changed)
     text += row.proof.empty() ? "  (decided only)" : "  (proven: " + row.proof + ")";
+  if (!row.unproven.empty()) text += ": " + row.unproven;
   std::string lines = line(name_of(row.state), text);
   if (row.why) lines += line("", sentence_of(*row.why));
   if (row.state == RowState::added || row.state == RowState::changed)
@@ -77,7 +78,7 @@ std::string text_of(const Report& report) {
   std::string text;
   std::size_t same = 0;
   for (const ReportedRow& row : report.rows) {
-    if (row.state == RowState::same || row.state == RowState::left)
+    if ((row.state == RowState::same || row.state == RowState::left) && row.unproven.empty())
       ++same;
     else
       text += line_of_row(row);
@@ -100,6 +101,7 @@ std::string text_of(const Report& report) {
     text += line("license", name + ": the plan has other terms than the manifest before; read them");
   for (const std::string& id : report.dropped)
     text += line("dropped", id + ": the plan does not keep this build any more");
+  for (const Diagnosis& warning : report.warnings) text += line("warning", sentence_of(warning));
   for (const Diagnosis& problem : report.problems) {
     text += line("problem", sentence_of(problem));
     Diagnosis complete = problem;
@@ -132,6 +134,7 @@ Json to_json(const Report& report) {
                    .set("state", name_of(row.state))
                    .set("proven", !row.proof.empty())
                    .set("proof", row.proof.empty() ? Json() : Json(row.proof))
+                   .set("unproven", row.unproven.empty() ? Json() : Json(row.unproven))
                    .set("facts", std::move(facts));
     if (row.why) one.set("diagnosis", explain::to_json(*row.why));
     rows.push(std::move(one));

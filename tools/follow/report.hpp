@@ -32,7 +32,8 @@ struct ReportedRow {
   RowState state = RowState::same;
   std::vector<Fact> facts;
   std::optional<Diagnosis> why;
-  std::string proof;  // "opened, self-test, model, 2026-11-28"; empty: it is only decided
+  std::string proof;     // "opened, self-test, model, 2026-11-28"; empty: it is only decided
+  std::string unproven;  // why a proof was tried and is not there
 };
 
 struct Report {

@@ -88,7 +88,7 @@ std::optional<SkippedRelease> VettedIndex::vet(Release& release, const std::stri
   });
   const auto known = named_.versions.find(project);
   const bool is_known = known != named_.versions.end() && known->second.contains(release.version);
-  // Of a release that the manifest has, only the new files wait.
+  // Only the new files wait of a release that the manifest has.
   if (newest.since == INT64_MIN || (is_known && !release.files.empty())) return {};
   skipped.until = newest.since + held_for;
   const std::string since = text_of_time(newest.since);
