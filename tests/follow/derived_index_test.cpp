@@ -1,5 +1,5 @@
-// Rows of this tree, derived from the package index. Facts of the tree are the memory, so that directories, RECORD and
-// METADATA are read, and no library but that of one small wheel.
+// Rows of this tree, derived from the package index. Facts of the tree are the memory, so that directories,
+// RECORD and METADATA are read, and no library but that of one small wheel.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -77,9 +77,10 @@ class DerivedFromTheIndex : public testing::Test {
       if (row.layout.empty())
         row.layout = id.as_string();
       else
-        row.parts.push_back({id.as_string(), part_versions.empty()
-                                                 ? "==" + plan.components[id.as_string()]["version"].as_string()
-                                                 : part_versions});
+        row.parts.push_back(
+            {id.as_string(), part_versions.empty()
+                                 ? "==" + plan.components[id.as_string()]["version"].as_string()
+                                 : part_versions});
     }
     return row;
   }
@@ -148,7 +149,8 @@ TEST_P(RowOfTheTree, IsDerivedAgain) {
   const auto began = std::chrono::steady_clock::now();
   const auto derived = derive(row, given.version);
   ASSERT_TRUE(derived) << derived.error().code << " " << derived.error().value("file") << " "
-                       << derived.error().value("problem") << derived.error().value("os_said")<< derived.error().value("actual");
+                       << derived.error().value("problem") << derived.error().value("os_said")
+                       << derived.error().value("actual");
   std::cout << given.build << ": " << derived->fetched << " bytes, "
             << std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() << " s\n";
   expect_as_in_the_tree(*derived, build);

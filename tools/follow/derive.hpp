@@ -47,8 +47,8 @@ std::shared_ptr<WheelReader> wheel_reader(const std::filesystem::path& scratch,
                                           const transfer::TransferOptions& options,
                                           const std::optional<CancelToken>& cancel);
 
-// Returns the version of the CUDA toolkit for which the wheel of that row and release was built, "13.2", by its
-// METADATA; empty if that names none. Reads one or two wheels by ranges. Errors: as derive_row().
+// Returns the version of the CUDA toolkit for which the wheel of that row and release was built, "13.2", by
+// its METADATA; empty if that names none. Reads one or two wheels by ranges. Errors: as derive_row().
 Result<std::string> read_toolkit(const Derivation& derivation, const Row& row, const std::string& version);
 
 // Reads directory, RECORD and METADATA of the row's wheel and of its parts by ranges, and the selected files

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
@@ -59,6 +60,13 @@ Result<RunLocks> lock_plan(const Plan& plan, const std::optional<CancelToken>& c
   return locks;
 }
 
+// With --check, nothing is written beside the plan.
+fs::path scratch_of(const FollowRequest& request, const Plan& plan) {
+  if (const fs::path folder = usable_temporary_folder(); request.check && !folder.empty())
+    return folder / ("enginehost-follow-" + random_hex(8));
+  return memory_folder(plan.facts) / path_of(plan.engine + ".scratch");
+}
+
 Result<std::optional<std::string>> text_of_manifest(const fs::path& file) {
   std::error_code error;
   if (fs::status(file, error).type() == fs::file_type::not_found) return std::nullopt;
@@ -69,19 +77,20 @@ Result<std::optional<std::string>> text_of_manifest(const fs::path& file) {
 class PlanRun {
  public:
   PlanRun(const FollowRequest& request, const Plan& plan, const OldManifest& old, Memory& memory,
-          const NamedFiles& named, const transfer::ProgressCallback& progress)
+          const NamedFiles& named, const fs::path& scratch, const transfer::ProgressCallback& progress)
       : request_(request),
         plan_(plan),
         old_(old),
         memory_(memory),
         all_(request.options, request.cancel),
         index_(all_, memory, named, plan.hold_back_days, request.now),
-        derivation_{plan,
-                    index_,
-                    request_.options,
-                    memory_folder(plan.facts) / path_of(plan.engine + ".scratch"),
-                    progress,
-                    request.cancel},
+        derivation_{.plan = plan,
+                    .index = index_,
+                    .options = request_.options,
+                    .scratch = scratch,
+                    .progress = progress,
+                    .cancel = request.cancel,
+                    .wheels = wheel_reader(scratch, request_.options, request.cancel)},
         draft_(plan, old) {
     report_.engine = plan.engine;
     report_.manifest = plan.manifest;
@@ -353,12 +362,13 @@ Result<Report> follow(const FollowRequest& request) {
     locks.report_progress(now);
     if (request.progress) request.progress(now);
   };
-  PlanRun run(request, plan, old, memory, named, progress);
+  const fs::path scratch = scratch_of(request, plan);
+  PlanRun run(request, plan, old, memory, named, scratch, progress);
   const auto done = run.run();
   std::error_code error;
   // After a failure an interrupted download goes on from there.
+  if (done || request.check) remove_tree(scratch, error);
   if (!done) return fail(done.error());
-  if (!request.check) remove_tree(memory_folder(plan.facts) / path_of(plan.engine + ".scratch"), error);
   const std::string text = run.draft().text();
   TRY(check_manifest(plan, run.draft(), text));
   Report report = run.take_report();
@@ -375,7 +385,9 @@ Result<Report> follow(const FollowRequest& request) {
   }
   add_known_proofs(plan, report);
   if (request.check || request.prove_in.empty()) return report;
-  TRY(prove(plan, report, {request.prove_in, request.programs, request.now, request.step, request.cancel}));
+  TRY(prove(plan, report,
+            {request.prove_in, request.programs, request.options.package_index, request.now, request.step,
+             request.cancel}));
   return report;
 }
 

@@ -73,6 +73,8 @@ Result<Ended> Prover::run(const std::string& program, std::vector<std::string> a
   child.argv = {path_text(request_.programs / path_of(program))};
   for (const char* const flag : {"--json", "--quiet", "--yes"}) arguments.push_back(flag);
   arguments.insert(arguments.end(), {"--cache", path_text(cache_), "--repository", request_.repository});
+  if (!request_.package_index.empty())
+    arguments.insert(arguments.end(), {"--package-index", request_.package_index});
   child.argv.insert(child.argv.end(), arguments.begin(), arguments.end());
   child.deadline = longest_proof;
   child.output_bytes = largest_proofs;

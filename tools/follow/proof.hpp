@@ -17,6 +17,7 @@ namespace enginehost::follow {
 struct ProofRequest {
   std::string repository;          // as engine-info takes it; it has the rows of the manifest
   std::filesystem::path programs;  // the folder of engine-info and engine-run
+  std::string package_index;       // as --package-index; empty: pip's
   std::int64_t now = 0;
   std::function<void(const std::string&)> step = {};  // called with each build before it is opened
   std::optional<CancelToken> cancel = {};

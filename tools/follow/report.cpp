@@ -33,14 +33,14 @@ std::string title_of_row(const ReportedRow& row) {
   return row.version + " " + row.flavor + " " + row.os + " " + row.arch;
 }
 
-std::string line_of_row(const ReportedRow& row) {
+std::string line_of_row(const ReportedRow& row, bool with_facts) {
   std::string text = title_of_row(row);
   if (row.state == RowState::added || row.state == RowState::changed)
     text += row.proof.empty() ? "  (decided only)" : "  (proven: " + row.proof + ")";
   if (!row.unproven.empty()) text += ": " + row.unproven;
   std::string lines = line(name_of(row.state), text);
   if (row.why) lines += line("", sentence_of(*row.why));
-  if (row.state == RowState::added || row.state == RowState::changed)
+  if (with_facts)
     for (const Fact& fact : row.facts) lines += line("", fact.what + "  <- " + fact.source);
   return lines;
 }
@@ -74,14 +74,14 @@ const Diagnosis* first_failure(const Report& report) {
   return nullptr;
 }
 
-std::string text_of(const Report& report) {
+std::string text_of(const Report& report, bool with_facts) {
   std::string text;
   std::size_t same = 0;
   for (const ReportedRow& row : report.rows) {
     if ((row.state == RowState::same || row.state == RowState::left) && row.unproven.empty())
       ++same;
     else
-      text += line_of_row(row);
+      text += line_of_row(row, with_facts);
   }
   for (const SkippedRelease& skipped : report.skipped)
     text += skipped.until != 0

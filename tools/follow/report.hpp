@@ -54,8 +54,8 @@ struct Report {
 // The first failure of a row or of the index; nullptr if there is none.
 const Diagnosis* first_failure(const Report& report);
 
-// Returns the report for people: one fact a line.
-std::string text_of(const Report& report);
+// Returns the report for people. `with_facts`: also what was read of each new row, and where.
+std::string text_of(const Report& report, bool with_facts = false);
 // Returns the report as a document of format 1.
 Json to_json(const Report& report);
 
