@@ -152,6 +152,19 @@ TEST_F(FollowTest, WithoutItsMemoryARunGivesTheSameManifest) {
   EXPECT_EQ(manifest(), before);
 }
 
+// As after a run that was killed between the two.
+TEST_F(FollowTest, AManifestOlderThanItsMemoryIsWrittenAgain) {
+  report();
+  const std::string before = manifest();
+  index.publish("toy", "1.2");
+  report();
+  const std::string after = manifest();
+  ASSERT_NE(before, after);
+  test::write_text(manifest_file, before);
+  EXPECT_THAT(states(report()), ElementsAre("1.1 unchanged", "1.2 new"));
+  EXPECT_EQ(manifest(), after);
+}
+
 TEST_F(FollowTest, TwoAtOnceGiveOneManifest) {
   std::vector<std::thread> threads;
   std::vector<int> failed(4, 1);

@@ -2,6 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -20,9 +21,15 @@ namespace enginehost::follow {
 constexpr std::int64_t toy_now = 1'796'083'200;  // 2026-12-01T00:00:00Z
 constexpr std::int64_t a_day = 86'400;
 
-// A wheel as packaging tools write it, with RECORD and METADATA. `license`: the text of its license.
-inline std::string make_wheel(const std::string& project, const std::string& version,
-                              const std::string& license = "MIT License", const std::string& metadata = {}) {
+struct Published {
+  std::int64_t uploaded = toy_now - 30 * a_day;
+  std::string license = "MIT License", metadata = {}, yanked = {};
+  bool is_yanked = false;
+  std::string plugin = {};  // a file that the wheel has, too
+};
+
+// A wheel as packaging tools write it, with RECORD and METADATA.
+inline std::string make_wheel(const std::string& project, const std::string& version, const Published& how) {
   std::string folder = project;
   for (char& character : folder)
     if (character == '-') character = '_';
@@ -31,9 +38,12 @@ inline std::string make_wheel(const std::string& project, const std::string& ver
       {folder + "/lib" + folder + ".so", test::read_text(test::build_path("/tests/toy/libtoy.so")), 0755},
       {folder + "/release.txt", "release " + version},
       {info + "METADATA",
-       "Metadata-Version: 2.1\nName: " + project + "\nVersion: " + version + "\n" + metadata},
+       "Metadata-Version: 2.1\nName: " + project + "\nVersion: " + version + "\n" + how.metadata},
       {info + "WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n"},
-      {info + "licenses/LICENSE", license}};
+      {info + "licenses/LICENSE", how.license}};
+  if (!how.plugin.empty())
+    entries.push_back({folder + "/" + std::filesystem::path(how.plugin).filename().string(),
+                       test::read_text(how.plugin), 0755});
   std::string record;
   for (const test::ArchiveEntry& entry : entries) {
     std::string raw;
@@ -49,12 +59,6 @@ inline std::string make_wheel(const std::string& project, const std::string& ver
   return test::make_archive("zip", entries);
 }
 
-struct Published {
-  std::int64_t uploaded = toy_now - 30 * a_day;
-  std::string license = "MIT License", metadata = {}, yanked = {};
-  bool is_yanked = false;
-};
-
 class ToyIndex {
  public:
   // Publishes a wheel, or another one under its name.
@@ -64,7 +68,7 @@ class ToyIndex {
     for (char& character : name)
       if (character == '-') character = '_';
     name += "-" + version + "-" + tag + ".whl";
-    const std::string bytes = make_wheel(project, version, how.license, how.metadata);
+    const std::string bytes = make_wheel(project, version, how);
     test::write_text(server.root() / "files" / name, bytes);
     Json entry = Json::object()
                      .set("filename", name)
