@@ -50,6 +50,13 @@ TEST_F(FollowTest, KeptReleasesStay) {
   EXPECT_THAT(builds(), ElementsAre("1.1", "1.3"));
 }
 
+TEST_F(FollowTest, TheNewestOfEachMinorVersionCounts) {
+  for (const char* const version : {"1.1.1", "1.2", "1.2.1", "1.2.2"}) index.publish("toy", version);
+  write_plan(R"("versions": ">=1.0", "newest": 2, "newest_of": "minor")");
+  report();
+  EXPECT_THAT(builds(), ElementsAre("1.1.1", "1.2.2"));
+}
+
 TEST_F(FollowTest, VersionsOutsideOfTheRangeAreNotTaken) {
   index.publish("toy", "3.0");
   EXPECT_THAT(states(report()), ElementsAre("1.0 new", "1.1 new"));

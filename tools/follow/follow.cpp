@@ -188,7 +188,7 @@ std::vector<std::string> PlanRun::withdrawn(const Track& track, const ChosenRele
         releases && std::any_of(releases->begin(), releases->end(),
                                 [&](const Release& release) { return release.version == version; });
     const bool is_old = !chosen.versions.empty() && compare_versions(version, chosen.versions.front()) < 0;
-    if (is_offered || is_old || !in_range(version, track.versions)) continue;
+    if (is_offered || is_old) continue;
     Diagnosis gone = diagnose("EH-M21");
     gone.with("project", track.project).with("version", version).with("track", track.name);
     for (const SkippedRelease& skipped : index_.skipped(track.project))
