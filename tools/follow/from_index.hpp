@@ -17,7 +17,7 @@
 namespace enginehost::follow {
 
 // Name of that repository, which people see as the origin of its builds.
-inline constexpr const char* derived_here = "derived here from the package index; nobody vouched";
+inline constexpr const char* derived_here = "derived here from the package index; unverified";
 
 struct FromIndexRequest {
   std::string version, os, arch;
@@ -37,7 +37,7 @@ struct FromIndex {
 };
 
 // Derives the rows of that version for that system and adds them to the repository in `folder`, beside those
-// that were derived before. Each has priority -1000, so that no build that somebody vouched for is passed
+// that were derived before. Each has priority -1000, so that no build that somebody verified is passed
 // over. Errors: EH-M18 of the plan; EH-M19 if no row of the plan serves the version or the system, or none
 // could be derived: the first one's, also of a row whose plugin ("component") was not compiled here. Those of
 // derive_row() for the network and the disk. Any number of processes: one writes at a time (EH-F18).

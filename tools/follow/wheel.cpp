@@ -129,7 +129,11 @@ Diagnosis not_as_planned(const std::string& project, const std::string& version,
 }
 
 WheelReader::WheelReader(fs::path scratch, acquire::AcquireOptions options, std::optional<CancelToken> cancel)
-    : scratch_(std::move(scratch)), options_(std::move(options)), cancel_(std::move(cancel)) {}
+    : scratch_(std::move(scratch)), options_(std::move(options)), cancel_(std::move(cancel)) {
+  // A run that was killed left its files.
+  std::error_code error;
+  remove_tree(scratch_, error);
+}
 
 WheelReader::~WheelReader() {
   known_.clear();
