@@ -88,7 +88,7 @@ class RowMaker {
   const std::string& version_;
   WheelReader& reader_;
   NameMemory memory_;
-  Choice choice_{derivation_.index, memory_};
+  Choice choice_{derivation_.index, memory_, {}};
   std::string project_;
   std::shared_ptr<const Wheel> main_;
   Variables variables_;
@@ -126,6 +126,7 @@ Result<void> RowMaker::find_cuda() {
     TRY_ASSIGN(needs_, needs_of(*main_, {row_.os, row_.arch, {}}, others, choice_, reader_));
   }
   variables_ = {version_, row_.cuda == "metadata" ? needs_.cuda : row_.cuda};
+  choice_.cuda = variables_.cuda;
   if (row_.cuda == "metadata" && needs_.cuda.empty())
     return fail(refusal("its METADATA does not say for which CUDA toolkit it is built",
                         "name the version in the plan, as \"cuda\" of the row"));
@@ -244,9 +245,7 @@ Result<void> RowMaker::add_part(const Part& part) {
     ranges = need->ranges;
     note(project + " " + join(ranges, ","), "METADATA of " + need->sources.front());
   }
-  std::string pattern = layout.wheel;  // its {version} is that of each release
-  if (!variables_.cuda.empty()) pattern = filled(pattern, {"{version}", variables_.cuda});
-  TRY_ASSIGN(const PublishedFile file, choose_release(choice_, project, ranges, pattern));
+  TRY_ASSIGN(const PublishedFile file, choose_release(choice_, project, ranges, layout.wheel));
   TRY_ASSIGN(const auto wheel, reader_.read(file));
   return add_wheel(*wheel, layout, file.version);
 }

@@ -124,7 +124,7 @@ Result<PublishedFile> choose_release(const Choice& choice, const std::string& pr
   for (const Release& release : releases) {
     if (!is_in(release.version, ranges) || (is_prerelease(release.version) && !pinned)) continue;
     if (newest == nullptr) newest = &release;
-    const std::string pattern = filled(wheel_pattern, {release.version, {}});
+    const std::string pattern = filled(wheel_pattern, {release.version, choice.cuda});
     for (const PublishedFile& file : release.files) {
       if (!matches_pattern(file.file, pattern)) continue;
       if (!file.yanked.empty()) {

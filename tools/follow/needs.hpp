@@ -15,6 +15,7 @@ namespace enginehost::follow {
 struct Choice {
   Index& index;
   const NameMemory& memory;
+  std::string cuda = {};  // value of {cuda} in patterns of wheels
 };
 
 // Returns the file of the newest release in all `ranges`, without pre-releases unless a range names one. In
