@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -73,7 +74,8 @@ TransferOptions with_pip_settings(TransferOptions options, const PipSettings& se
   return options;
 }
 
-// Searches the locations one by one, until one has the file, and remembers why the others have not.
+// Searches the locations one by one, until one has the file, and remembers why the others have not. With
+// collect(), it searches all of them and takes every file.
 class PackageSearch {
  public:
   PackageSearch(std::string_view project, std::string_view file, std::string_view sha256,
@@ -84,19 +86,29 @@ class PackageSearch {
         pip_(pip),
         options_(std::move(options)),
         cancel_(cancel) {
-    missing_.with("project", project).with("file", file);
+    missing_.with("project", project);
+    if (!file.empty()) missing_.with("file", file);
   }
+
+  void collect(std::vector<ListedFile>& files) { collected_ = &files; }
 
   // Each returns the file, or nothing; an error (EH-P10) ends the search.
   Result<std::optional<Place>> in_links(const std::string& link);
   Result<std::optional<Place>> in_index(const Location& index);
 
+  bool is_incomplete() const { return unreachable_ || forbidden_ || portal_ || unreadable_; }
   Diagnosis failure();
+  const TransferOptions& options() const { return options_; }
 
  private:
   Result<std::optional<Place>> on_page(const std::string& url, const Location& index);
   Result<std::optional<Place>> on_local_page(const fs::path& page, const Location& index);
   std::optional<Place> listed_on(const std::string& page, const std::string& url, const Location& index);
+  void note_portal(const std::string& page, const std::string& url, const Location& index);
+  void collect_page(const std::string& page, const std::string& url, const Location& index);
+  void collect_file(const fs::path& path);
+  // Returns the URL of a listed file; "" for a file of this machine that a page of a server names.
+  static std::string url_of(const std::string& listed, const std::string& page_url);
   std::optional<Place> local(const fs::path& path) const;
   std::optional<Place> remote(std::string url, std::optional<std::uint64_t> size = {}) const {
     return Place{std::move(url), {}, {}, options_, size};
@@ -110,6 +122,8 @@ class PackageSearch {
   const std::optional<CancelToken>& cancel_;
   Diagnosis missing_ = diagnose("EH-N13");
   std::optional<Diagnosis> unreachable_, forbidden_, portal_, unreadable_;
+  std::vector<ListedFile>* collected_ = nullptr;
+  std::set<std::string, std::less<>> names_;  // of collected_
 };
 
 std::optional<Place> PackageSearch::local(const fs::path& path) const {
@@ -129,36 +143,70 @@ void PackageSearch::cannot_be_reached(const Diagnosis& why, const Location& inde
 
 void PackageSearch::cannot_be_read(Diagnosis why, const Location& index) {
   if (unreadable_) return;
-  why.with("project", project_).with("file", file_);
+  why.with("project", project_);
+  if (!file_.empty()) why.with("file", file_);
   why.with("index", index.text, index.set_by);
   unreadable_ = std::move(why);
 }
 
+void PackageSearch::note_portal(const std::string& page, const std::string& url, const Location& index) {
+  if (!is_for_a_person(page)) return;
+  if (!portal_) portal_ = diagnose("EH-N06");
+  portal_->with("url", without_passwords(url)).with("project", project_);
+  portal_->with("index", without_passwords(index.text), index.set_by);
+  if (const auto title = title_of_page(page); !title->empty())
+    portal_->with("title", *title, "the page that came");
+  portal_->with("actual", std::to_string(page.size()));
+}
+
+std::string PackageSearch::url_of(const std::string& listed, const std::string& page_url) {
+  const std::string where = join_url(page_url, listed);
+  if (is_url(where)) return with_credentials_of(where, page_url);
+  // A page of a server must not name files of this machine.
+  return is_url(page_url) ? std::string() : where;
+}
+
+void PackageSearch::collect_page(const std::string& page, const std::string& url, const Location& index) {
+  bool any = false;
+  const auto read = list_page(page, [&](ListedFile file) {
+    any = true;
+    if (!file.url.empty()) file.url = url_of(file.url, url);
+    if (file.url.empty() || !names_.insert(file.file).second) return;
+    collected_->push_back(std::move(file));
+  });
+  if (!read) return cannot_be_read(read.error(), index);
+  if (!any) note_portal(page, url, index);
+}
+
+void PackageSearch::collect_file(const fs::path& path) {
+  std::error_code error;
+  const std::string name = path_text(path.filename());
+  if (!name.ends_with(".whl") || !fs::is_regular_file(path, error) || !names_.insert(name).second) return;
+  ListedFile file{{file_url_of(path), {}, fs::file_size(path, error)}, name, {}, {}};
+  collected_->push_back(std::move(file));
+}
+
 std::optional<Place> PackageSearch::listed_on(const std::string& page, const std::string& url,
                                               const Location& index) {
+  if (collected_ != nullptr) {
+    collect_page(page, url, index);
+    return {};
+  }
   const auto found = find_in_page(page, file_);
   if (!found) {
     cannot_be_read(found.error(), index);
     return {};
   }
   const std::optional<Listed>& listed = *found;
-  if (!listed && is_for_a_person(page)) {
-    if (!portal_) portal_ = diagnose("EH-N06");
-    portal_->with("url", without_passwords(url)).with("project", project_);
-    portal_->with("index", without_passwords(index.text), index.set_by);
-    if (const auto title = title_of_page(page); !title->empty())
-      portal_->with("title", *title, "the page that came");
-    portal_->with("actual", std::to_string(page.size()));
-  }
+  if (!listed) note_portal(page, url, index);
   if (!listed || listed->url.empty()) return {};
   if (!sha256_.empty() && !listed->sha256.empty() && to_lower(listed->sha256) != sha256_) {
     missing_.with("listed_sha256", listed->sha256, without_passwords(url)).with("expected_sha256", sha256_);
     return {};
   }
-  const std::string where = join_url(url, listed->url);
-  if (is_url(where)) return remote(with_credentials_of(where, url), listed->size);
-  // A page of a server must not name files of this machine.
-  const auto path = is_url(url) ? std::nullopt : path_of_file_url(where);
+  const std::string where = url_of(listed->url, url);
+  if (is_url(where)) return remote(where, listed->size);
+  const auto path = path_of_file_url(where);
   return path ? local(*path) : std::nullopt;
 }
 
@@ -201,15 +249,21 @@ Result<std::optional<Place>> PackageSearch::in_links(const std::string& link) {
     return name.ends_with(".html") || name.ends_with(".htm");
   };
   if (is_url(location.text))
-    return file_name_of(location.text) == file_ ? Result<std::optional<Place>>(remote(location.text))
-                                                : on_page(location.text, location);
+    return collected_ == nullptr && file_name_of(location.text) == file_
+               ? Result<std::optional<Place>>(remote(location.text))
+               : on_page(location.text, location);
   const auto path = local_path(location.text);
   if (!path) return std::optional<Place>();
-  if (path_text(path->filename()) == file_) return local(*path);
+  if (collected_ != nullptr)
+    collect_file(*path);
+  else if (path_text(path->filename()) == file_)
+    return local(*path);
   if (is_page(path_text(*path))) return on_local_page(*path, location);
-  if (auto found = local(*path / path_of(file_))) return found;
+  if (collected_ == nullptr)
+    if (auto found = local(*path / path_of(file_))) return found;
   std::error_code error;
   for (fs::directory_iterator entry(*path, error), end; !error && entry != end; entry.increment(error)) {
+    if (collected_ != nullptr) collect_file(entry->path());
     if (!is_page(path_text(entry->path()))) continue;
     TRY_ASSIGN(auto found, on_local_page(entry->path(), location));
     if (found) return found;
@@ -238,32 +292,21 @@ Diagnosis PackageSearch::failure() {
 
 }  // namespace
 
-Result<Place> locate_package(std::string_view project, std::string_view file, std::string_view sha256,
-                             const TransferOptions& options, const std::optional<CancelToken>& cancel) {
-  if (options.offline)
-    return fail(
-        diagnose("EH-N10").with("url", "package index: " + std::string(project) + ", " + std::string(file)));
-  std::optional<fs::path> prefix = python_prefix();
-  std::optional<Result<PipAnswer>> answer;
-  // With a named index it is not worth running a Python. A pip that fails reads no file of that Python.
-  if (!prefix && options.package_index.empty()) {
-    answer = ask_pip(options, true, cancel);
-    if (*answer)
-      prefix = (*answer)->prefix;
-    else if (!answer->error().code.starts_with("EH-N"))
-      return fail(answer->error());
-  }
-  TRY_ASSIGN(const PipSettings pip, read_pip_settings(prefix.value_or(fs::path())));
-  PackageSearch search(project, file, sha256, pip, with_pip_settings(options, pip), cancel);
-  if (!options.package_index.empty()) {
-    TRY_ASSIGN(auto found, search.in_index({options.package_index, options.package_index_set_by}));
-    return found ? Result<Place>(std::move(*found)) : fail(search.failure());
-  }
+namespace {
+
+// Asks the locations in pip's order, until `search` has found the file.
+Result<std::optional<Place>> search_locations(PackageSearch& search, const PipSettings& pip,
+                                              std::optional<Result<PipAnswer>> answer,
+                                              std::string_view project, std::string_view file,
+                                              const TransferOptions& options,
+                                              const std::optional<CancelToken>& cancel) {
+  if (!options.package_index.empty())
+    return search.in_index({options.package_index, options.package_index_set_by});
   for (const std::string& link : pip.find_links) {
     TRY_ASSIGN(auto found, search.in_links(link));
-    if (found) return std::move(*found);
+    if (found) return found;
   }
-  if (pip.no_index) return fail(search.failure());
+  if (pip.no_index) return std::optional<Place>();
   std::vector<Location> indexes;
   std::optional<Diagnosis> no_default;
   if (pip.index_url.empty()) {
@@ -289,14 +332,58 @@ Result<Place> locate_package(std::string_view project, std::string_view file, st
   for (const std::string& extra : pip.extra_index_urls) indexes.push_back({extra, "extra-index-url"});
   for (const Location& index : indexes) {
     TRY_ASSIGN(auto found, search.in_index(index));
-    if (found) return std::move(*found);
+    if (found) return found;
   }
   if (no_default && indexes.empty()) {
     for (const std::string& skipped : pip.skipped)
       no_default->with("skipped", skipped, "pip's configuration");
     return fail(std::move(no_default->with("project", project).with("file", file)));
   }
-  return fail(search.failure());
+  return std::optional<Place>();
+}
+
+// Reads pip's configuration and searches. `files`: collects all of them there.
+Result<std::optional<Place>> search_index(std::string_view project, std::string_view file,
+                                          std::string_view sha256, const TransferOptions& options,
+                                          const std::optional<CancelToken>& cancel, PackageFiles* files) {
+  if (options.offline)
+    return fail(diagnose("EH-N10").with(
+        "url", "package index: " + std::string(project) + (file.empty() ? "" : ", " + std::string(file))));
+  std::optional<fs::path> prefix = python_prefix();
+  std::optional<Result<PipAnswer>> answer;
+  // With a named index it is not worth running a Python. A pip that fails reads no file of that Python.
+  if (!prefix && options.package_index.empty()) {
+    answer = ask_pip(options, true, cancel);
+    if (*answer)
+      prefix = (*answer)->prefix;
+    else if (!answer->error().code.starts_with("EH-N"))
+      return fail(answer->error());
+  }
+  TRY_ASSIGN(const PipSettings pip, read_pip_settings(prefix.value_or(fs::path())));
+  PackageSearch search(project, file, sha256, pip, with_pip_settings(options, pip), cancel);
+  if (files != nullptr) search.collect(files->files);
+  TRY_ASSIGN(auto found, search_locations(search, pip, std::move(answer), project, file, options, cancel));
+  if (files == nullptr)
+    return found ? Result<std::optional<Place>>(std::move(found)) : fail(search.failure());
+  if (search.is_incomplete() || files->files.empty()) return fail(search.failure());
+  files->options = search.options();
+  return std::optional<Place>();
+}
+
+}  // namespace
+
+Result<Place> locate_package(std::string_view project, std::string_view file, std::string_view sha256,
+                             const TransferOptions& options, const std::optional<CancelToken>& cancel) {
+  return search_index(project, file, sha256, options, cancel, nullptr).map([](std::optional<Place>&& found) {
+    return std::move(*found);
+  });
+}
+
+Result<PackageFiles> list_package(std::string_view project, const TransferOptions& options,
+                                  const std::optional<CancelToken>& cancel) {
+  PackageFiles files;
+  TRY(search_index(project, {}, {}, options, cancel, &files).map([](const auto&) {}));
+  return files;
 }
 
 std::vector<std::string> known_indexes(const TransferOptions& options) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "host/transfer/package_page.hpp"
 #include "host/transfer/transfer.hpp"
 
 namespace enginehost::transfer {
@@ -21,6 +22,18 @@ namespace enginehost::transfer {
 // "index". EH-N10 offline. Any thread.
 Result<Place> locate_package(std::string_view project, std::string_view file, std::string_view sha256,
                              const TransferOptions& options, const std::optional<CancelToken>& cancel = {});
+
+// The files of a project in all indexes that pip would ask.
+struct PackageFiles {
+  std::vector<ListedFile> files;  // each name once, as locate_package() finds it; the URLs are absolute
+  TransferOptions options;        // for requests to them, with pip's certificates, proxy and trusted hosts
+};
+
+// Asks every location once, because the newest release may be in the last one. Errors: as locate_package(),
+// also if one of several locations cannot be asked or read: its files would seem to be gone. They have no
+// "file". Any thread.
+Result<PackageFiles> list_package(std::string_view project, const TransferOptions& options,
+                                  const std::optional<CancelToken>& cancel = {});
 
 // Returns the URLs that locate_package() asks, as far as they are known without running pip; nothing if only
 // pip knows its default. Reads pip's configuration. Any thread.

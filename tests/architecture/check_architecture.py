@@ -15,7 +15,7 @@ ROOMS = ["base", "plugin-api", "cache", "engines", "manifests"] + [
         "preflight", "explain", "load", "catalog", "consent", "context", "decision_cache", "attempt",
         "open", "offline", "sdk", "commands")] + [
     # The loader ends here: nothing above includes what publishers and authors of engines run.
-    "tools/" + name for name in ("conformance", "oci", "offline", "publish", "commands")]
+    "tools/" + name for name in ("conformance", "oci", "offline", "publish", "follow", "commands")]
 
 # The page that documents the order: its table has one row per module.
 PAGE = "docs/ARCHITECTURE.md"

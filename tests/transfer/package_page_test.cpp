@@ -54,6 +54,30 @@ TEST(PackagePage, AnHtmlLinkIsKnownByItsTextOrItsUrl) {
   EXPECT_EQ(found_in("<a href=\"a/other-" + name + "\">x</a><abbr href=" + name + ">x</abbr>"), "none");
 }
 
+// "NAME URL DATE" for each file of the page; a yanked one has "yanked: REASON" behind.
+std::vector<std::string> listed_on(const std::string& page) {
+  std::vector<std::string> lines;
+  EXPECT_TRUE(list_page(page, [&](const ListedFile& one) {
+    lines.push_back(one.file + " " + one.url + " " + one.uploaded +
+                    (one.yanked ? " yanked: " + *one.yanked : ""));
+  }));
+  return lines;
+}
+
+TEST(PackagePage, ListsEveryFileWithDateAndYankReason) {
+  EXPECT_THAT(
+      listed_on(R"({"files":[)"
+                R"({"filename":"a.whl","url":"x/a.whl","upload-time":"2026-01-02T03:04:05Z"},)"
+                R"({"filename":"b.whl","url":"b","yanked":"broken"},)"
+                R"({"filename":"c.whl","url":"c","yanked":true},{"filename":"d.whl","yanked":false}]})"),
+      testing::ElementsAre("a.whl x/a.whl 2026-01-02T03:04:05Z", "b.whl b  yanked: broken",
+                           "c.whl c  yanked: ", "d.whl  "));
+  EXPECT_THAT(
+      listed_on("<a href=\"w/a.whl#sha256=00\">a</a><a data-yanked=\"no &lt;GPU&gt;\" href=b.whl>b</a>"
+                "<a data-yanked href=c.whl>c</a>"),
+      testing::ElementsAre("a.whl w/a.whl ", "b.whl b.whl  yanked: no <GPU>", "c.whl c.whl  yanked: "));
+}
+
 TEST(PackagePage, ADamagedJsonPageIsNoEmptyOne) {
   const std::string whole = "{\"files\":[" + entry("x") + "]}";
   for (std::size_t size = 1; size < whole.size(); ++size)

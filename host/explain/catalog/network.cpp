@@ -180,7 +180,7 @@ constexpr Entry entries[] = {
      .meaning = "The index answered, but does not list the file, or its page cannot be read.",
      .after = "the index's page of the project",
      .causes = {"{index} has a page of {project} that cannot be read: {problem}",
-                "{index} does not list {file} of {project}",
+                "{index} does not list {file} of {project}", "{index} lists no file of {project}",
                 "the package index does not list {file} of {project}",
                 "the package index does not list the file"},
      .remedies = {"{?problem}report it to the operator of {index}; until then use another index, or another "

@@ -1,0 +1,138 @@
+// Rows that a user's machine derives for itself.
+#include "tools/follow/from_index.hpp"
+
+#include "base/paths.hpp"
+#include "host/manifest/repository.hpp"
+#include "tests/follow/wheels.hpp"
+#include "tools/publish/workspace.hpp"
+
+namespace enginehost::follow {
+namespace {
+
+using testing::HasSubstr;
+
+class FromIndexTest : public DeriveTest {
+ protected:
+  FromIndexTest() {
+    publish("toy", "1.0", wheel_of(toy()));
+    publish("toy", "1.1", wheel_of(toy("1.1")));
+    request = {
+        "1.0", "linux", test::architecture, folder / "plans/toy.json", folder / "own", folder / "derived",
+        {},    now};
+    write_plan(test::architecture);
+    write_own(Json::array().push(
+        Json::object()
+            .set("sha256", sha256_hex("plugin"))
+            .set("size", 6)
+            .set("archive", "none")
+            .set("path", "libengine_toy.so")
+            .set("sources", Json::array().push(Json::object().set("file", "files/plugin")))));
+  }
+  void write_plan(const std::string& arch) {
+    Json given =
+        Json::object().set("layout", "main").set("os", "linux").set("arch", arch).set("build", row.build);
+    const Layout& main = plan.layouts.front().second;
+    test::write_text(
+        request.plan,
+        Json::object()
+            .set("format", 1)
+            .set("engine", "toy")
+            .set("manifest", "toy-manifest.json")
+            .set("facts", "facts")
+            .set("licenses", plan.licenses)
+            .set("layouts", Json::object().set("main", Json::object()
+                                                           .set("project", main.project)
+                                                           .set("wheel", main.wheel)
+                                                           .set("component", main.component)
+                                                           .set("license", main.license)
+                                                           .set("select", Json::strings(main.select))
+                                                           .set("libraries", Json::array().push("libtoy.so"))
+                                                           .set("optional", Json::array())
+                                                           .set("ignored", Json::array())))
+            .set("tracks", Json::array().push(Json::object()
+                                                  .set("name", "toy")
+                                                  .set("project", "toy")
+                                                  .set("versions", ">=1.0,<2")
+                                                  .set("newest", 3)
+                                                  .set("keep", Json::array())
+                                                  .set("cuda_majors", Json::array())
+                                                  .set("rows", Json::array().push(std::move(given)))))
+            .dump());
+  }
+  void write_own(Json artifacts) {
+    auto own = publish::Workspace::open(request.own);
+    if (!own) own = publish::Workspace::create(request.own, "own");
+    ASSERT_TRUE(own);
+    ASSERT_TRUE(own->write_json(
+        own->engine_file("toy"),
+        Json::object()
+            .set("format", 1)
+            .set("engine", "toy")
+            .set("serial", 1)
+            .set("licenses", Json::object().set("enginehost", Json::object().set("id", "Apache-2.0")))
+            .set("components", Json::object().set("toy-plugin", Json::object()
+                                                                    .set("version", "1")
+                                                                    .set("license", "enginehost")
+                                                                    .set("artifacts", std::move(artifacts))))
+            .set("builds", Json::array())));
+    ASSERT_TRUE(own->prepare(now));
+  }
+  Result<FromIndex> run() {
+    PackageIndex index(options, {});
+    return derive_from_index(request, index, options);
+  }
+  std::shared_ptr<const manifest::Manifest> made() const {
+    const fs::path file = request.folder / "engines/toy.json";
+    const auto document = parse_json(test::read_text(file), "toy.json");
+    const auto read = manifest::read_manifest(*document, path_text(request.folder), "toy.json");
+    EXPECT_TRUE(read) << (read ? "" : read.error().value("problem"));
+    return read ? *read : nullptr;
+  }
+
+  const std::int64_t now = 1'796'083'200;
+  FromIndexRequest request;
+};
+
+TEST_F(FromIndexTest, MakesARepositoryThatSaysWhereItCameFrom) {
+  const auto first = run();
+  ASSERT_TRUE(first) << first.error().code << first.error().value("problem");
+  EXPECT_EQ(first->builds, std::vector<std::string>{"toy-1.0-cpu"});
+  request.version = "1.1";
+  ASSERT_TRUE(run());
+  const auto manifest = made();
+  ASSERT_TRUE(manifest);
+  ASSERT_EQ(manifest->builds.size(), 2u) << "those of earlier runs stay";
+  EXPECT_EQ(manifest->builds.front()->priority, -1000);
+  EXPECT_EQ(manifest->components.at("toy-plugin").artifacts.front().sources.front().location,
+            path_text(folder / "own/files/plugin"));
+  const auto index = parse_json(test::read_text(request.folder / "index.json"), "index.json");
+  ASSERT_TRUE(index);
+  EXPECT_EQ((*index)["name"].as_string(), derived_here);
+}
+
+TEST_F(FromIndexTest, ReportsAVersionThatThePlanDoesNotServe) {
+  request.version = "2.5";
+  const auto refused = run();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "EH-M19");
+  EXPECT_THAT(std::string(refused.error().value("problem")), HasSubstr("serves >=1.0,<2"));
+  EXPECT_FALSE(fs::exists(request.folder / "index.json"));
+}
+
+TEST_F(FromIndexTest, ReportsASystemWithoutRows) {
+  write_plan("riscv64");
+  const auto refused = run();
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(std::string(refused.error().value("problem")), HasSubstr("has no row for linux"));
+}
+
+TEST_F(FromIndexTest, ReportsAPluginThatWasNotCompiledBeforeItFetches) {
+  write_own(Json::array());
+  const auto refused = run();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().value("component"), "toy-plugin");
+  EXPECT_EQ(server.requests("GET /"), 0);
+}
+
+}  // namespace
+}  // namespace enginehost::follow
