@@ -3,7 +3,7 @@ add_subdirectory(base)
 add_subdirectory(plugin-api)
 add_subdirectory(cache)
 add_subdirectory(engines)
-foreach(module binary linker platform settings transfer oci manifest installations history resolve acquire preflight explain
+foreach(module vendor_facts binary linker platform settings transfer oci manifest installations history resolve acquire preflight explain
              load catalog consent context decision_cache attempt open offline sdk commands)
   add_subdirectory(host/${module})
 endforeach()
