@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t most_rows = 1000, most_names = 100, most_text = 500;
 constexpr std::int64_t most_serials = 1'000'000;
 // The largest step between two toolkits in NVIDIA's table is 25 branches.
-constexpr std::int64_t most_branches = 100, oldest_branch = 300, newest_cuda = 99;
+constexpr std::int64_t most_branches = 100, newest_cuda = 99;
 
 std::string without_end(const std::string& text) {
   return text.size() <= 80 ? text : text.substr(0, text.find_last_not_of('\x80', 77)) + "...";
@@ -186,8 +186,6 @@ void check_toolkits(const Facts& facts, const Facts* known, DocumentChecks& chec
       checks.refuse(place + "version", one.version, "newer than the row below it, " + older->version);
     for (const auto& [name, driver] : drivers) {
       const std::string &own = one.*driver, member = place + name;
-      if (first_number(own) < oldest_branch)
-        checks.refuse(member, own, "a driver of branch " + std::to_string(oldest_branch) + " or newer");
       if (older != nullptr && compare_versions(own, older->*driver) <= 0)
         checks.refuse(member, own,
                       "newer than " + older->*driver + ", the driver of the older CUDA " + older->version);
