@@ -205,7 +205,7 @@ void use_vendor_facts(const CatalogRequest& request, std::vector<OfferedFacts> o
   bool changed = false;
   for (const OfferedFacts& one : offered) {
     if (one.refused) {
-      // What an untrusted repository gave before does not count either.
+      // An untrusted repository gave documents before, perhaps; they do not count either.
       if (one.refused->code == "EH-M28")
         accepted.erase(identity_of_location(without_passwords(one.location)));
       if (is_of_vendor_facts(*one.refused))

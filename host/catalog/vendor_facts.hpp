@@ -14,7 +14,7 @@
 
 namespace enginehost::catalog {
 
-// What one repository offers, if its facts may count at all.
+// The offer of one repository, if its facts may count at all.
 struct OfferedFacts {
   std::string location;
   std::optional<Diagnosis> refused;  // EH-M28, or why the document was not read

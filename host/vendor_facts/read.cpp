@@ -261,7 +261,7 @@ void check_once(const std::vector<Row>& rows, Member member, const std::string& 
       checks.refuse(list + "[" + std::to_string(i) + "]." + name, rows[i].*member, "there once");
 }
 
-// What this version knows does not disappear.
+// Rows that this version knows do not disappear.
 template <class Row, class Member>
 void check_complete(const std::vector<Row>& rows, const std::vector<Row>& known, Member member,
                     const std::string& list, DocumentChecks& checks) {

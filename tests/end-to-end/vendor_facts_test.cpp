@@ -120,7 +120,7 @@ class VendorFacts : public Publisher {
   TestRepository builds_{folder_ / "builds"};
 };
 
-TEST_F(VendorFacts, ANewCudaNeedsOneEntryAndASignature) {
+TEST_F(VendorFacts, CudaOfTomorrowNeedsOneEntryAndASignature) {
   trust();
   const Ended before = plan(Json::object());
   expect_the_own_table(before);
