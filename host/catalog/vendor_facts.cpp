@@ -9,6 +9,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "cache/lock.hpp"
 #include "host/catalog/cached_reader.hpp"
 #include "host/explain/explain.hpp"
 #include "host/settings/policy.hpp"
@@ -17,12 +18,14 @@
 namespace enginehost::catalog {
 namespace {
 
-constexpr std::uint64_t largest_state = 4u << 20;  // of two documents, as JSON texts
+constexpr std::uint64_t largest_state = 16u << 20;
 
 // A document that was accepted once.
 struct AcceptedFacts {
   std::string location, bytes;
+  std::int64_t floor_since = 0;  // of manifest::Seen then
   vendor::Facts facts;
+  bool counts = true;  // false: only its serial is a floor
 };
 using AcceptedByPlace = std::map<std::string, AcceptedFacts>;  // by identity_of_location()
 
@@ -66,8 +69,14 @@ std::filesystem::path state_file(const settings::Settings& settings) {
                                        : settings.state_folder / "vendor-facts.json";
 }
 
-// Returns the documents that were accepted before and may still count. A damaged file counts as none: the
-// next answer of the repository replaces it.
+// Facts start over with the index when a root removes a key that could have signed both.
+std::int64_t floor_of(const settings::Settings& settings, const std::string& location) {
+  const auto seen = trust_store(settings).seen(location);
+  return seen ? seen->floor_since : 0;
+}
+
+// Returns the documents that were accepted before. A damaged file counts as none: the next answer of the
+// repository replaces it.
 AcceptedByPlace accepted_before(const settings::Settings& settings) {
   AcceptedByPlace accepted;
   const std::filesystem::path file = state_file(settings);
@@ -77,35 +86,47 @@ AcceptedByPlace accepted_before(const settings::Settings& settings) {
   const auto document = parse_json(*text, path_text(file));
   if (!document) return accepted;
   for (const Json& one : (*document)["repositories"].as_array()) {
-    AcceptedFacts kept{one["location"].as_string(), one["document"].as_string(), {}};
-    const bool is_own = is_same_place(kept.location, settings::own_repository(settings));
-    const bool is_named = is_named_by_policy(settings, kept.location) &&
-                          is_trusted_for_every_engine(settings, settings.policy.vendor_facts_repository);
-    if (!is_own && !is_named) continue;
+    AcceptedFacts kept{
+        one["location"].as_string(), one["document"].as_string(), one["floor_since"].as_integer(), {}, false};
+    if (kept.floor_since != floor_of(settings, kept.location)) continue;
     auto facts = vendor::read_facts(kept.bytes, path_text(file), &vendor::built_in());
     if (!facts) continue;
     kept.facts = std::move(*facts);
     kept.facts.from = kept.location;
     kept.facts.sha256 = sha256_hex(kept.bytes);
+    kept.counts = is_same_place(kept.location, settings::own_repository(settings)) ||
+                  (is_named_by_policy(settings, kept.location) &&
+                   is_trusted_for_every_engine(settings, settings.policy.vendor_facts_repository));
     const std::string place = identity_of_location(kept.location);
     accepted.insert_or_assign(place, std::move(kept));
   }
   return accepted;
 }
 
-void keep(const settings::Settings& settings, const AcceptedByPlace& accepted) {
+// Without the file the next request asks the repository again.
+void keep(const settings::Settings& settings, AcceptedByPlace accepted) {
   const std::filesystem::path file = state_file(settings);
   if (file.empty() || !make_folders(file.parent_path())) return;
+  const auto lock = cache::FileLock::try_exclusive(file.parent_path() / "vendor-facts.lock", "vendor facts");
+  if (!lock || !*lock) return;
+  // Another process may have accepted newer facts meanwhile.
+  for (auto& [place, one] : accepted_before(settings))
+    if (const auto own = accepted.find(place);
+        own == accepted.end() || own->second.facts.serial < one.facts.serial)
+      accepted.insert_or_assign(place, std::move(one));
   Json list = Json::array();
   for (const auto& [place, one] : accepted)
-    list.push(Json::object().set("location", one.location).set("document", one.bytes));
-  // Without the file the next request asks the repository again.
+    list.push(Json::object()
+                  .set("location", one.location)
+                  .set("floor_since", one.floor_since)
+                  .set("document", one.bytes));
   static_cast<void>(
       write_file(file, Json::object().set("format", 1).set("repositories", std::move(list)).dump(1) + "\n"));
 }
 
 // Adds the offered document to the accepted ones. Returns false if it changes nothing.
-bool accept(const OfferedFacts& offered, AcceptedByPlace& accepted, manifest::Catalog& catalog) {
+bool accept(const settings::Settings& settings, const OfferedFacts& offered, AcceptedByPlace& accepted,
+            manifest::Catalog& catalog) {
   const std::string location = without_passwords(offered.location);
   const std::string name = manifest::below(location, manifest::path_of_vendor_facts(offered.sha256));
   auto facts = vendor::read_facts(offered.bytes, name, &vendor::built_in());
@@ -126,7 +147,8 @@ bool accept(const OfferedFacts& offered, AcceptedByPlace& accepted, manifest::Ca
   if (facts->serial <= vendor::built_in().serial) return false;
   facts->from = location;
   facts->sha256 = offered.sha256;
-  accepted.insert_or_assign(place, AcceptedFacts{location, offered.bytes, std::move(*facts)});
+  accepted.insert_or_assign(
+      place, AcceptedFacts{location, offered.bytes, floor_of(settings, location), std::move(*facts)});
   return true;
 }
 
@@ -205,9 +227,9 @@ void use_vendor_facts(const CatalogRequest& request, std::vector<OfferedFacts> o
   bool changed = false;
   for (const OfferedFacts& one : offered) {
     if (one.refused) {
-      // An untrusted repository gave documents before, perhaps; they do not count either.
-      if (one.refused->code == "EH-M28")
-        accepted.erase(identity_of_location(without_passwords(one.location)));
+      // Documents that it gave while it was trusted do not count either.
+      const auto before = accepted.find(identity_of_location(without_passwords(one.location)));
+      if (one.refused->code == "EH-M28" && before != accepted.end()) before->second.counts = false;
       if (is_of_vendor_facts(*one.refused))
         catalog.failures.push_back(*one.refused);
       else
@@ -216,12 +238,12 @@ void use_vendor_facts(const CatalogRequest& request, std::vector<OfferedFacts> o
     }
     const bool is_known = std::ranges::any_of(
         accepted, [&](const auto& known) { return known.second.facts.sha256 == one.sha256; });
-    if (!is_known) changed = accept(one, accepted, catalog) || changed;
+    if (!is_known) changed = accept(settings, one, accepted, catalog) || changed;
   }
   if (changed) keep(settings, accepted);
   const vendor::Facts* newest = &vendor::built_in();
   for (const auto& [place, one] : accepted)
-    if (one.facts.serial > newest->serial) newest = &one.facts;
+    if (one.counts && one.facts.serial > newest->serial) newest = &one.facts;
   vendor::use(*newest);
 }
 

@@ -187,6 +187,23 @@ TEST_F(VendorFacts, AnAbsurdOrOlderDocumentLeavesTheFactsThatWereUsed) {
   expect_the_invented(plan(named()), 6);
 }
 
+TEST_F(VendorFacts, FactsOfAStolenKeyEndWhenARootRemovesIt) {
+  trust();
+  sh("minisign -G -W -p stolen.pub -s stolen.key\n"
+     "engine-manifest sign repository --key key.key --add-index-key stolen.pub\n"
+     "engine-manifest publish repository /srv/www/engines");
+  expect_the_invented(plan(named()), 2);
+  sh("cp key.key safe.key; cp key.pub safe.pub; cp stolen.key key.key; cp stolen.pub key.pub\n"
+     "rm /srv/www/engines/index.json.*");
+  serve(invented(900'000));
+  expect_the_invented(plan(named()), 900'000);
+  sh("cp safe.key key.key; cp safe.pub key.pub\n"
+     "engine-manifest sign repository --key key.key --revoke-key $(sed -n '1s/.*key //p' stolen.pub)\n"
+     "rm -r /srv/www/engines");
+  publish(3);
+  expect_the_invented(plan(named()), 3);
+}
+
 // An installation of EngineHost whose own repository was replaced, as a package of newer manifests does.
 TEST_F(VendorFacts, EngineHostsOwnRepositoryReplacesThemWithoutAPolicy) {
   const std::filesystem::path prefix = folder_ / "prefix", own = prefix / "share/enginehost/repository";
