@@ -15,7 +15,7 @@ if(ENGINEHOST_TESTS)
   if(NOT ENGINEHOST_TOOLS)
     message(FATAL_ERROR "the tests of Windows run the tools: give -DENGINEHOST_TOOLS=ON or -DENGINEHOST_TESTS=OFF")
   endif()
-  foreach(module support base cache binary linker platform settings transfer manifest installations history resolve preflight
+  foreach(module support base cache vendor_facts binary linker platform settings transfer manifest installations history resolve preflight
                explain load engines oci acquire offline publish open sdk end-to-end)
     add_subdirectory(tests/${module})
   endforeach()

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "base/columns.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/vendor_facts/vendor_facts.hpp"
@@ -15,8 +16,12 @@ constexpr std::int64_t most_serials = 1'000'000;
 // The largest step between two toolkits in NVIDIA's table is 25 branches.
 constexpr std::int64_t most_branches = 100, newest_cuda = 99;
 
+// Cut between characters.
 std::string without_end(const std::string& text) {
-  return text.size() <= 80 ? text : text.substr(0, text.find_last_not_of('\x80', 77)) + "...";
+  std::size_t end = 77;
+  if (text.size() <= end + 3) return text;
+  while (end > 0 && continues_character(text[end])) --end;
+  return text.substr(0, end) + "...";
 }
 
 // "13.1", "590.44.01": numbers of at most five digits.

@@ -252,6 +252,11 @@ TEST_F(VendorFacts, APublisherCannotSignWhatReadersRefuse) {
     EXPECT_THAT(said_, HasSubstr("EH-M26"));
     EXPECT_THAT(said_, HasSubstr("cuda_toolkits[0].windows_driver is 100"));
   }
+  // A folder that was written by hand is read as its users read it.
+  sh("cp -r /srv/www/engines hand; echo ' ' >> hand/vendor-facts/*.json");
+  sh("engine-manifest lint hand", 5);
+  EXPECT_THAT(said_, HasSubstr("vendor-facts/"));
+  EXPECT_THAT(said_, HasSubstr("EH-M05"));
   write_text(publisher_ / "repository/vendor-facts.json", invented(2).set("note", "others").dump(1));
   sh("engine-manifest sign repository --key key.key", 2);
   EXPECT_THAT(said_, HasSubstr("EH-M27"));

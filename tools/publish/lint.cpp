@@ -479,6 +479,7 @@ LintFindings lint(const Workspace& workspace, std::optional<std::int64_t> now) {
   if (index && *index)
     for (const std::string& warning : (*index)->warnings) odd(warning, "index.json", findings);
   if (auto facts = workspace_facts(workspace.folder()); !facts) findings.errors.push_back(facts.error());
+  vendor_facts_as_the_index_says(workspace, findings);
   SeenNames seen;
   if (files)
     for (const fs::path& file : *files) look_at(workspace, file, seen, findings);
