@@ -3,7 +3,7 @@ add_subdirectory(base)
 add_subdirectory(plugin-api)
 add_subdirectory(cache)
 add_subdirectory(engines)
-foreach(module binary linker platform settings transfer oci manifest installations history resolve acquire preflight explain
+foreach(module vendor_facts binary linker platform settings transfer oci manifest installations history resolve acquire preflight explain
              load catalog consent context decision_cache attempt open offline sdk commands)
   add_subdirectory(host/${module})
 endforeach()
@@ -15,7 +15,7 @@ if(ENGINEHOST_TESTS)
   if(NOT ENGINEHOST_TOOLS)
     message(FATAL_ERROR "the tests of Windows run the tools: give -DENGINEHOST_TOOLS=ON or -DENGINEHOST_TESTS=OFF")
   endif()
-  foreach(module support base cache binary linker platform settings transfer manifest installations history resolve preflight
+  foreach(module support base cache vendor_facts binary linker platform settings transfer manifest installations history resolve preflight
                explain load engines oci acquire offline publish open sdk end-to-end)
     add_subdirectory(tests/${module})
   endforeach()

@@ -2,7 +2,7 @@
 """Makes the local repository of a build tree: manifests from templates, and an archive of every plugin compiled here.
 
 usage: pack_repository.py --templates FOLDER [--files TABLE] --output FOLDER --name NAME --version VERSION --os OS --arch ARCH
-                          [--plugin NAME=FILE]... [--stand-in FILE]...
+                          [--vendor-facts FILE] [--plugin NAME=FILE]... [--stand-in FILE]...
 
 A template is a manifest in which a component may have "plugin_of": "NAME", "os": ..., "arch": ..., and "cxx11_abi": "0" or
 "1" if the plugin must be for that C++ ABI. If that plugin was compiled for that platform, its archive becomes the
@@ -342,13 +342,19 @@ def pack(options: argparse.Namespace) -> None:
         files[path] = content
         entries.append({"path": path, "sha256": digest, "size": len(content)})
     index = {"format": 1, "name": options.name, **stamps, "manifests": entries}
+    if options.vendor_facts:
+        content = pathlib.Path(options.vendor_facts).read_bytes()
+        digest = hashlib.sha256(content).hexdigest()
+        path = f"vendor-facts/{digest}.json"
+        files[path] = content
+        index["vendor_facts"] = {"path": path, "sha256": digest, "size": len(content)}
     for path, content in files.items():
         place = output / path
         if not place.is_file() or place.read_bytes() != content:
             write(place, content)
     if {**index, **{key: old.get(key) for key in stamps}} != old:
         write(output / "index.json", to_bytes(index))
-    for folder in ("files", "manifests"):
+    for folder in ("files", "manifests", "vendor-facts"):
         for place in (output / folder).glob("*"):
             if f"{folder}/{place.name}" not in files:
                 place.unlink()
@@ -359,6 +365,7 @@ def main() -> int:
     for required in ("templates", "output", "name", "version", "os", "arch"):
         parser.add_argument(f"--{required}", required=True)
     parser.add_argument("--files", metavar="TABLE", help="the table of name_files.py")
+    parser.add_argument("--vendor-facts", metavar="FILE", help="the document of vendor facts")
     parser.add_argument("--plugin", action="append", default=[], metavar="NAME=FILE")
     parser.add_argument("--stand-in", action="append", default=[], metavar="FILE")
     try:

@@ -1,9 +1,11 @@
 #include "host/catalog/repositories.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 
+#include "host/catalog/vendor_facts.hpp"
 #include "host/explain/explain.hpp"
 
 namespace enginehost::catalog {
@@ -22,7 +24,9 @@ bool keeps_builds_unknown(const Diagnosis& failure, bool offline) {
 }  // namespace
 
 std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalog& catalog, const resolve::Plan& plan) {
-  const auto& failures = catalog.failures;
+  std::vector<Diagnosis> failures;
+  std::ranges::copy_if(catalog.failures, std::back_inserter(failures),
+                       [](const Diagnosis& one) { return !is_of_vendor_facts(one); });
   if (failures.empty() || !plan.diagnosis) return plan.diagnosis;
   const bool none_readable =
       plan.candidates.empty() && catalog.builds.empty() && catalog.unread_engines.empty();

@@ -15,6 +15,7 @@
 #include "cache/layer_trust.hpp"
 #include "host/acquire/description.hpp"
 #include "host/catalog/cached_reader.hpp"
+#include "host/catalog/vendor_facts.hpp"
 #include "host/explain/explain.hpp"
 #include "host/history/store.hpp"
 #include "host/installations/in_place.hpp"
@@ -59,6 +60,7 @@ struct Loaded {
   Result<manifest::RepositoryContent> content = manifest::RepositoryContent();
   CatalogOrigin origin;
   std::vector<std::string> warnings;
+  std::optional<OfferedFacts> facts;
   bool has_asked = false;
 };
 
@@ -428,6 +430,7 @@ manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& ori
     if (!settings::is_url(repository.location)) {
       NotingReader reader(loaded.origin);
       loaded.content = load(request, repository, reader, proof);
+      loaded.facts = offered_facts(request, repository, loaded.content, reader);
       return loaded;
     }
     CachedReader reader(request, repository.location, silent, loaded.origin,
@@ -436,6 +439,7 @@ manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& ori
     // open.
     if (settings.refresh || (repository.by_caller && !settings.by_application)) reader.ask_again();
     loaded.content = load(request, repository, reader, proof);
+    loaded.facts = offered_facts(request, repository, loaded.content, reader);
     loaded.warnings = std::move(reader.warnings);
     loaded.has_asked = reader.has_asked();
     return loaded;
@@ -448,9 +452,11 @@ manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& ori
                           [&load_one, one = &repository] { return load_one(*one); }));
   bool online = false;
   std::vector<Answer> answers;
+  std::vector<OfferedFacts> facts;
   for (std::size_t i = 0; i < loads.size(); ++i) {
     Loaded loaded = loads[i].get();
     answers.push_back({&settings.repositories[i], std::move(loaded.content)});
+    if (loaded.facts) facts.push_back(std::move(*loaded.facts));
     catalog.warnings.insert(catalog.warnings.end(), loaded.warnings.begin(), loaded.warnings.end());
     online = online || loaded.has_asked;
     origin.documents.insert(origin.documents.end(), loaded.origin.documents.begin(),
@@ -468,6 +474,7 @@ manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& ori
   add_installed(catalog, request.store, settings, request.engines);
   // A skipped layer is not an empty layer.
   origin.passed_over = cache::layers_passed_over(request.store.layers());
+  use_vendor_facts(request, std::move(facts), catalog, origin);  // by which installations are recognized
   add_installations(catalog, settings, origin);
   name_builds(catalog, request);
   block_and_expire(catalog, settings, store_of_trust, request.store);

@@ -21,6 +21,7 @@
 #include "host/resolve/describe.hpp"
 #include "host/resolve/passed_over.hpp"
 #include "host/settings/policy.hpp"
+#include "host/vendor_facts/vendor_facts.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -253,6 +254,9 @@ std::string machine_report(open::OpenContext& context) {
   if (!any) text += "  nothing\n";
 
   text += "\nconfiguration\n";
+  if (const vendor::Facts& facts = vendor::in_use(); !facts.from.empty())
+    text += labeled("vendor facts", "serial " + std::to_string(facts.serial) + " of " +
+                                        facts.date.substr(0, 10) + "  (" + facts.from + ")");
   for (const settings::Setting& setting : context.settings().effective)
     text +=
         labeled(setting.key, setting.value + "  (" + setting.source + (setting.locked ? ", locked)" : ")"));
@@ -296,6 +300,7 @@ Json machine_document(open::OpenContext& context, const std::optional<Diagnosis>
       .set("tool", open::tool_document())
       .set("platform", platform::to_json(context.platform()))
       .set("config", open::config_document(context.settings()))
+      .set("vendor_facts", open::vendor_facts_document(context))
       .set("engines", std::move(engines))
       .set("installed", std::move(installed))
       .set("set_aside", std::move(set_aside))

@@ -16,6 +16,7 @@
 #include "host/explain/explain.hpp"
 #include "host/history/program.hpp"
 #include "host/settings/settings_key.hpp"
+#include "host/vendor_facts/vendor_facts.hpp"
 
 #ifndef ENGINEHOST_VERSION
 #error "the build passes the version of the project"
@@ -36,6 +37,7 @@ std::string key_of(const settings::SettingsKey& settings_key, const resolve::Req
   std::string key;
   const auto add = [&](std::string_view value) { key.append(value).push_back('\0'); };
   add(ENGINEHOST_VERSION);
+  add(vendor::built_in_sha256());  // newer facts are documents of the catalog, on which a decision depends
   for (const std::string* part : {&request.engine, &request.version, &request.flavor, &request.device})
     add(*part);
   add(request.require ? "require" : "");

@@ -116,7 +116,7 @@ void add_accelerator(const Places& places, const KnownEngine& engine, const Nook
 // Returns the engine's own libraries that exist and are opened.
 std::vector<fs::path> own_libraries(const KnownEngine& engine, const Nook& nook, const fs::path& main) {
   std::vector<fs::path> own = {main};
-  for (const std::vector<std::string_view>* names :
+  for (const std::vector<std::string>* names :
        {&engine.other_libraries, &engine.cuda_libraries, &engine.rocm_libraries})
     for (const std::string_view name : *names)
       if (fs::path library = library_in(nook.listed, name); !library.empty())

@@ -59,7 +59,7 @@ class PackageRecord {
 std::optional<Diagnosis> overwritten(const fs::path& packages_folder, const KnownEngine& engine,
                                      const Listing& listed, const fs::path& main) {
   fs::path accelerator;
-  for (const std::vector<std::string_view>* names : {&engine.cuda_libraries, &engine.rocm_libraries})
+  for (const std::vector<std::string>* names : {&engine.cuda_libraries, &engine.rocm_libraries})
     for (const std::string_view name : *names)
       if (accelerator.empty()) accelerator = library_in(listed, name);
   if (accelerator.empty()) return std::nullopt;

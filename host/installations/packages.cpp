@@ -20,7 +20,7 @@ std::string normalized(std::string_view name) {
   return text;
 }
 
-bool is_wanted(std::string_view name, const std::vector<std::string_view>& names) {
+bool is_wanted(std::string_view name, const std::vector<std::string>& names) {
   return std::any_of(names.begin(), names.end(), [&](std::string_view wanted) {
     return wanted.ends_with('*') ? name.starts_with(wanted.substr(0, wanted.size() - 1)) : name == wanted;
   });
@@ -45,7 +45,7 @@ std::string without_local_part(std::string_view version) {
   return std::string(version.substr(0, version.find('+')));
 }
 
-std::vector<Package> python_packages(const fs::path& folder, const std::vector<std::string_view>& names) {
+std::vector<Package> python_packages(const fs::path& folder, const std::vector<std::string>& names) {
   std::vector<Package> found;
   for (const std::string& entry : names_in(folder)) {
     constexpr std::string_view ending = ".dist-info";
@@ -61,7 +61,7 @@ std::vector<Package> python_packages(const fs::path& folder, const std::vector<s
   return found;
 }
 
-std::vector<Package> conda_packages(const fs::path& prefix, const std::vector<std::string_view>& names) {
+std::vector<Package> conda_packages(const fs::path& prefix, const std::vector<std::string>& names) {
   std::vector<Package> found;
   for (const std::string& entry : names_in(prefix / "conda-meta")) {
     if (!entry.ends_with(".json")) continue;

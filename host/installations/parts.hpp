@@ -13,6 +13,7 @@
 #include "host/binary/binary.hpp"
 #include "host/installations/in_place.hpp"
 #include "host/manifest/catalog.hpp"
+#include "host/vendor_facts/vendor_facts.hpp"
 
 namespace enginehost::installations {
 
@@ -41,11 +42,11 @@ struct Package {
 // `names` or begin with one that ends in "*". Names are compared as the package index does: case, "-", "_"
 // and "." are alike (PEP 503).
 std::vector<Package> python_packages(const std::filesystem::path& folder,
-                                     const std::vector<std::string_view>& names);
+                                     const std::vector<std::string>& names);
 
 // The same for a conda environment, read from conda-meta/*.json.
 std::vector<Package> conda_packages(const std::filesystem::path& prefix,
-                                    const std::vector<std::string_view>& names);
+                                    const std::vector<std::string>& names);
 
 // Returns the installed Debian package whose name is `prefix` and a digit ("libtorch": libtorch1.13), with
 // its upstream version: "1.13.1" for "1.13.1+dfsg-4". Reads dpkg's status file below `root`.
@@ -58,24 +59,8 @@ std::optional<std::string> assigned_text(const std::filesystem::path& file, std:
 // Returns "2.0.1" for "2.0.1+cu118".
 std::string without_local_part(std::string_view version);
 
-// The engines that can be recognized and how, one row each.
-struct KnownEngine {
-  std::string_view engine;
-  std::vector<std::string_view> python_names;  // packages that bring it, as the package index spells them
-  std::vector<std::string_view> conda_names;
-  std::string_view debian_prefix;  // "libtorch"; empty: none is known
-  std::vector<std::string_view>
-      package_folders;  // below a folder of Python packages: the folders of its libraries
-  std::string_view version_file, version_name;   // a Python file below that, and the name it assigns
-  std::vector<std::string_view> main_libraries;  // file names without version; the first that exists counts
-  std::vector<std::string_view>
-      other_libraries;                           // its own, opened with the main library or by it at run time
-  std::vector<std::string_view> cuda_libraries;  // if one of them exists, the engine was compiled for CUDA
-  std::vector<std::string_view> rocm_libraries;
-  std::string_view abi_library,
-      abi_symbol;  // the library whose exported name shows the C++ ABI; empty: the interface is C
-};
-
+// The engines that can be recognized and how, of the table that this process uses.
+using KnownEngine = vendor::Engine;
 std::span<const KnownEngine> known_engines();
 const KnownEngine* find_engine(std::string_view engine);  // or nullptr
 

@@ -1,6 +1,7 @@
 #include "host/installations/parts.hpp"
 
 #include <algorithm>
+#include <set>
 #include <system_error>
 
 #include "base/files.hpp"
@@ -28,9 +29,12 @@ void add_site_packages(const fs::path& prefix, std::vector<fs::path>& found) {
 }
 
 bool holds_packages(const std::vector<std::string>& names) {
-  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
-    return name.ends_with(".dist-info") || name.ends_with(".egg-info") || name == "torch" ||
-           name == "onnxruntime" || name == "tensorflow" || name == "mxnet" || name == "nvidia";
+  std::set<std::string> folders = {"nvidia"};
+  for (const KnownEngine& engine : known_engines())
+    for (const std::string& folder : engine.package_folders)
+      folders.insert(folder.substr(0, folder.find('/')));
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name.ends_with(".dist-info") || name.ends_with(".egg-info") || folders.contains(name);
   });
 }
 

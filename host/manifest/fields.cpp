@@ -153,19 +153,19 @@ Result<void> check_version(const Json& document, const std::string& name) {
         diagnose("EH-M04").with("document", name).with("found", format.dump()).with("supported", "1"));
   // Every field of manifests and indexes; "requires.cuda" counts by its last part.
   static const auto& known = *new std::set<std::string_view>{
-      "$schema",    "accept",        "arch",     "archive",    "artifacts",     "blocked",
-      "builds",     "capabilities",  "chunks",   "component",  "components",    "cpu",
-      "created",    "critical",      "cuda",     "cxxabi",     "device_memory", "digest",
-      "driver",     "engine",        "expires",  "file",       "flavor",        "format",
-      "gfx",        "glibc",         "glibcxx",  "id",         "lazy",          "libc",
-      "libraries",  "license",       "licenses", "manifests",  "memory",        "metal",
-      "name",       "not_built",     "oci",      "optional",   "options",       "os",
-      "os_version", "package_index", "path",     "plugin",     "priority",      "probe_seconds",
-      "project",    "ptx",           "public",   "reason",     "redistribute",  "requires",
-      "revoked",    "roles",         "keys",     "thresholds", "root",          "index",
-      "rocm",       "sass",          "search",   "select",     "serial",        "sha256",
-      "size",       "sources",       "strip",    "text",       "toolkit",       "tree",
-      "url",        "vcruntime",     "version",  "yanked"};
+      "$schema",    "accept",        "arch",         "archive",    "artifacts",     "blocked",
+      "builds",     "capabilities",  "chunks",       "component",  "components",    "cpu",
+      "created",    "critical",      "cuda",         "cxxabi",     "device_memory", "digest",
+      "driver",     "engine",        "expires",      "file",       "flavor",        "format",
+      "gfx",        "glibc",         "glibcxx",      "id",         "lazy",          "libc",
+      "libraries",  "license",       "licenses",     "manifests",  "memory",        "metal",
+      "name",       "not_built",     "oci",          "optional",   "options",       "os",
+      "os_version", "package_index", "path",         "plugin",     "priority",      "probe_seconds",
+      "project",    "ptx",           "public",       "reason",     "redistribute",  "requires",
+      "revoked",    "roles",         "keys",         "thresholds", "root",          "index",
+      "rocm",       "sass",          "search",       "select",     "serial",        "sha256",
+      "size",       "sources",       "strip",        "text",       "toolkit",       "tree",
+      "url",        "vcruntime",     "vendor_facts", "version",    "yanked"};
   for (const Json& field : document["critical"].as_array()) {
     const std::string_view text = field.as_string();
     if (!known.contains(text.substr(text.rfind('.') + 1)))

@@ -316,6 +316,8 @@ std::string path_of_manifest(const std::string& engine, const std::string& sha25
   return std::string(folder_of_manifests) + engine + "-" + sha256 + ".json";
 }
 
+std::string path_of_vendor_facts(const std::string& sha256) { return "vendor-facts/" + sha256 + ".json"; }
+
 std::optional<std::int64_t> seconds_of_time(const std::string& text) {
   if (!is_time(text)) return std::nullopt;
   const auto number = [&](std::size_t at, std::size_t length) {
@@ -349,6 +351,27 @@ std::vector<Blocked> read_blocked(Reading& reading, Fields& fields) {
   return all;
 }
 
+namespace {
+
+IndexEntry read_entry(Reading& reading, const Json& object, std::string place) {
+  IndexEntry entry;
+  Fields members(reading, object, std::move(place));
+  members.text("path", Need::required, is_text, entry.path);
+  if (!entry.path.empty() && !is_view_path(entry.path))
+    reading.mistake = diagnose("EH-M06")
+                          .with("document", reading.document)
+                          .with("member", members.place_of("path"))
+                          .with("path", entry.path);
+  members.text("sha256", Need::required, is_digest, entry.sha256);
+  std::optional<std::uint64_t> size;
+  members.size("size", Need::nullable, size);
+  entry.size = size.value_or(0);
+  members.warn_of_unknown();
+  return entry;
+}
+
+}  // namespace
+
 Result<Index> read_index(const Json& document, const std::string& name) {
   Index index;
   TRY_ASSIGN(index.warnings, read_document(document, name, [&](Reading& reading, Fields& fields) {
@@ -358,23 +381,13 @@ Result<Index> read_index(const Json& document, const std::string& name) {
                fields.text("expires", Need::optional, is_time, index.expires);
                if (const Json* manifests = fields.array("manifests", Need::required))
                  for (const Json& object : manifests->as_array()) {
-                   IndexEntry entry;
-                   Fields members(reading, object,
-                                  "manifests[" + std::to_string(index.manifests.size()) + "]");
-                   members.text("path", Need::required, is_text, entry.path);
-                   if (!entry.path.empty() && !is_view_path(entry.path))
-                     reading.mistake = diagnose("EH-M06")
-                                           .with("document", name)
-                                           .with("member", members.place_of("path"))
-                                           .with("path", entry.path);
-                   members.text("sha256", Need::required, is_digest, entry.sha256);
-                   std::optional<std::uint64_t> size;
-                   members.size("size", Need::nullable, size);
-                   entry.size = size.value_or(0);
+                   IndexEntry entry = read_entry(reading, object,
+                                                 "manifests[" + std::to_string(index.manifests.size()) + "]");
                    entry.engine = engine_named_by(entry);
-                   members.warn_of_unknown();
                    index.manifests.push_back(std::move(entry));
                  }
+               if (const Json* facts = fields.object("vendor_facts", Need::optional))
+                 index.vendor_facts = read_entry(reading, *facts, "vendor_facts");
                index.blocked = read_blocked(reading, fields);
              }));
   return index;
@@ -389,6 +402,16 @@ Result<RepositoryContent> load_repository(const std::string& location, DocumentR
 Result<RepositoryContent> load_index(const std::string& location, DocumentReader& reader, std::int64_t now,
                                      const Trust& trust) {
   return read_with_retries(location, reader, now, &trust, {}, false);
+}
+
+Result<std::optional<std::string>> read_vendor_facts(const RepositoryContent& content,
+                                                     DocumentReader& reader) {
+  if (!content.index.vendor_facts) return std::nullopt;
+  const IndexEntry& entry = *content.index.vendor_facts;
+  if (auto kept = kept_copy(entry, reader)) return kept;
+  return read_verified(content.location, entry, reader).map([](std::string&& bytes) {
+    return std::optional(std::move(bytes));
+  });
 }
 
 void merge(Catalog& catalog, const RepositoryContent& repository) {

@@ -93,8 +93,12 @@ struct Index {
   std::int64_t serial = 0;
   std::vector<IndexEntry> manifests;
   std::vector<Blocked> blocked;
+  std::optional<IndexEntry> vendor_facts;  // the document of host/vendor_facts, if it has one
   std::vector<std::string> warnings;
 };
+
+// Returns the path of a document of vendor facts in a repository.
+std::string path_of_vendor_facts(const std::string& sha256);
 
 struct Reading;
 class Fields;
@@ -134,6 +138,11 @@ Result<RepositoryContent> load_repository(const std::string& location, DocumentR
 // are installed and that the request does not name.
 Result<RepositoryContent> load_index(const std::string& location, DocumentReader& reader, std::int64_t now,
                                      const Trust& trust);
+
+// Returns the bytes of the repository's document of vendor facts, verified against the index as a manifest
+// is; nothing if the index names none. Errors: EH-M05, and those of the reader.
+Result<std::optional<std::string>> read_vendor_facts(const RepositoryContent& content,
+                                                     DocumentReader& reader);
 
 // Merges a repository into the catalog, after the repositories that are already in it.
 void merge(Catalog& catalog, const RepositoryContent& repository);

@@ -13,6 +13,7 @@
 #include "host/load/wire.hpp"
 #include "host/resolve/describe.hpp"
 #include "host/resolve/passed_over.hpp"
+#include "host/vendor_facts/vendor_facts.hpp"
 
 #ifndef ENGINEHOST_VERSION
 #error "the build passes the version of the project"
@@ -113,6 +114,16 @@ Json config_document(const settings::Settings& settings) {
   return list;
 }
 
+Json vendor_facts_document(OpenContext& context) {
+  static_cast<void>(context.catalog());  // whose repositories decide which facts are used
+  const vendor::Facts& facts = vendor::in_use();
+  return Json::object()
+      .set("serial", facts.serial)
+      .set("date", facts.date)
+      .set("from", facts.from.empty() ? Json() : Json(facts.from))
+      .set("sha256", facts.sha256);
+}
+
 Json warnings_document(const OpenContext& context, const std::vector<Diagnosis>& warnings) {
   Json list = Json::array();
   for (const std::string& text : context.warnings()) list.push(Json::object().set("text", text));
@@ -172,6 +183,7 @@ Json document(OpenContext& context, Outcome& outcome) {
       .set("request", resolve::to_json(outcome.plan.request))
       .set("config", config_document(context.settings()))
       .set("candidates", std::move(candidates))
+      .set("vendor_facts", vendor_facts_document(context))
       .set("shadowed", shadowed_document(context.catalog(), outcome.plan.request.engine))
       .set("outcome", outcome_document(context, outcome))
       .set("warnings", warnings_document(context, outcome.warnings))

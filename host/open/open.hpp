@@ -123,6 +123,7 @@ Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, 
 // The JSON document of an outcome, and the platform's and the settings' part of it.
 Json tool_document();                                      // {"name","version","plugin_abi"}
 Json config_document(const settings::Settings& settings);  // [{"key","value","source"}]
+Json vendor_facts_document(OpenContext& context);  // {"serial","date","from","sha256"}; reads the catalog
 Json warnings_document(const OpenContext& context, const std::vector<Diagnosis>& warnings);
 // Returns the builds that were not taken: "build", "verdict" and "diagnosis" of each.
 Json turned_down_document(const std::vector<TurnedDown>& builds);

@@ -1,6 +1,9 @@
-#include "host/platform/platform.hpp"
+#include <algorithm>
+#include <string>
 
 #include "base/text.hpp"
+#include "host/platform/platform.hpp"
+#include "host/vendor_facts/vendor_facts.hpp"
 
 namespace enginehost::platform {
 
@@ -21,14 +24,13 @@ std::optional<Capability> parse_capability(std::string_view text) {
 
 namespace {
 
-// Returns whether it is the GPU of a Tegra chip: TX1, TX2, Xavier, Orin, Thor (10.1 until CUDA 12.9, then
-// 11.0). Per the programming guide, "binary compatibility" holds among desktop GPUs, but not on Tegra and not
-// between the two.
+// Returns whether it is the GPU of a Tegra chip. Per the programming guide, "binary compatibility" holds
+// among desktop GPUs, but not on Tegra and not between the two.
 bool is_tegra(const Capability& one) {
-  static constexpr int chips[][2] = {{5, 3}, {6, 2}, {7, 2}, {8, 7}, {10, 1}, {11, 0}};
-  for (const auto& [major, minor] : chips)
-    if (one.major == major && one.minor == minor) return true;
-  return false;
+  const std::string text = std::to_string(one.major) + "." + std::to_string(one.minor);
+  const auto& cards = vendor::in_use().cards;
+  const auto card = std::ranges::find(cards, text, &vendor::Card::capability);
+  return card != cards.end() && card->tegra;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// NVIDIA's drivers and devices. check_cuda.cpp has the driver rule and its tables; cuda_devices.cpp has the
-// two kinds of arm64 machines and CUDA_VISIBLE_DEVICES.
+// NVIDIA's drivers and devices. check_cuda.cpp has the driver rule; cuda_devices.cpp has the two kinds of
+// arm64 machines and CUDA_VISIBLE_DEVICES.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,8 +10,7 @@
 
 namespace enginehost::resolve {
 
-// NVIDIA's tables about drivers and toolkits, as functions.
-// Sources: CUDA 13.1 release notes, tables 2 and 3; docs.nvidia.com/deploy/cuda-compatibility.
+// NVIDIA's tables about drivers and toolkits (host/vendor_facts), as functions.
 
 // Returns the newest CUDA version that a driver supports: "12.2" for 535.104.05. Empty: older than CUDA
 // 10.0's driver.

@@ -214,6 +214,10 @@ Result<void> read_policy(const Json& block, const std::string& file, ConfigFile&
   members.read(texts("allowed_hosts", not_a_host_pattern), policy.allowed_hosts);
   members.read({"require_signatures", {Kind::toggle}}, policy.require_signatures);
   members.read({"loaded_libraries", {Kind::toggle}}, policy.loaded_libraries);
+  members.read({"vendor_facts", {Kind::toggle}}, policy.vendor_facts);
+  members.read({"vendor_facts_repository", {Kind::text}, {.problem = not_a_location}},
+               policy.vendor_facts_repository);
+  policy.vendor_facts_repository = plain_location(policy.vendor_facts_repository);
   members.read(texts("locked"), config.locked_keys);
   members.accepted_licenses("accept_licenses", policy.accepted_licenses);
   members.read(texts("forbid_licenses"), policy.forbidden_licenses);
@@ -231,9 +235,9 @@ std::string misplaced_rule(const std::string& key) {
   if (lower.starts_with("polic") || nearest(lower, {"policy"}, 2))
     return "\"" + key + "\" is no key; did you mean \"policy\"?";
   constexpr std::string_view rules[] = {
-      "unsigned_repositories", "allowed_hosts",   "require_signatures", "locked",
-      "accept_licenses",       "forbid_licenses", "max_staleness_days", "blocked",
-      "for_newer_versions",    "loaded_libraries"};
+      "unsigned_repositories", "allowed_hosts",    "require_signatures", "locked",
+      "accept_licenses",       "forbid_licenses",  "max_staleness_days", "blocked",
+      "for_newer_versions",    "loaded_libraries", "vendor_facts",       "vendor_facts_repository"};
   if (std::ranges::find(rules, lower) == std::end(rules)) return {};
   return "\"" + key + "\" is a rule of \"policy\": write \"" + lower + "\" into that block";
 }

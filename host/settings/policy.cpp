@@ -1,6 +1,7 @@
 #include "host/settings/policy.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/text.hpp"
 
@@ -174,6 +175,10 @@ bool accepts_license(const Policy& policy, const std::string& id, const std::str
   return std::ranges::any_of(policy.accepted_licenses, [&](const AcceptedLicense& license) {
     return license.id == id && (license.sha256.empty() ? is_verified : license.sha256 == sha256);
   });
+}
+
+std::uint64_t bytes_to_hash(const Settings& settings) {
+  return settings.verify == "full" ? UINT64_MAX : settings.verify == "sample" ? 32u << 20 : 0;
 }
 
 Result<void> check_locked(const Settings& settings, const std::string& key, const std::string& value) {

@@ -380,11 +380,17 @@ void record_policy(const Policy& policy, const std::string& source, SettingsMerg
   if (!policy.unsigned_repositories) merge.record("policy.unsigned_repositories", "false", source);
   if (policy.require_signatures) merge.record("policy.require_signatures", "true", source);
   if (!policy.loaded_libraries) merge.record("policy.loaded_libraries", "false", source);
+  if (!policy.vendor_facts) merge.record("policy.vendor_facts", "false", source);
   std::vector<std::string> accepted;
   for (const AcceptedLicense& license : policy.accepted_licenses)
     accepted.push_back(license.sha256.empty() ? license.id : license.id + "@sha256:" + license.sha256);
   list("policy.accept_licenses", accepted);
   list("policy.forbid_licenses", policy.forbidden_licenses);
+  if (policy.max_staleness_days)
+    merge.record("policy.max_staleness_days", std::to_string(*policy.max_staleness_days), policy.file);
+  list("policy.blocked", policy.blocked);
+  if (!policy.vendor_facts_repository.empty())
+    list("policy.vendor_facts_repository", {without_passwords(policy.vendor_facts_repository)});
 }
 
 constexpr std::string_view transfer_variables[] = {
@@ -457,10 +463,6 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   merge.record("config", path_text(user_file), named != nullptr ? "ENGINEHOST_CONFIG" : "default");
   add_repositories(settings, merge);
   for (const Declaration& setting : declarations) choose(setting, settings, merge, environment);
-  const Policy& policy = settings.policy;
-  if (policy.max_staleness_days)
-    merge.record("policy.max_staleness_days", std::to_string(*policy.max_staleness_days), policy.file);
-  if (!policy.blocked.empty()) merge.record("policy.blocked", join(policy.blocked, " "), policy.file);
   record_transfer_environment(merge, environment);
 
   const bool consent_locked = merge.lock("accept_licenses");
@@ -476,10 +478,6 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   merge.check_locks();
   if (merge.conflict()) return fail(*merge.conflict());
   return settings;
-}
-
-std::uint64_t bytes_to_hash(const Settings& settings) {
-  return settings.verify == "full" ? UINT64_MAX : settings.verify == "sample" ? 32u << 20 : 0;
 }
 
 Diagnosis mark_as_state(Diagnosis diagnosis, const Settings& settings) {

@@ -73,6 +73,9 @@ struct Policy {
   bool unsigned_repositories = true;  // false: not even one named on the command line
   bool loaded_libraries = true;       // false: a build never uses what the program had loaded
   bool require_signatures = false;    // not even the local repository that is trusted by its place
+  bool vendor_facts = true;           // false: only the table that was compiled in (host/vendor_facts)
+  // A repository besides EngineHost's own whose vendor facts count; empty: none.
+  std::string vendor_facts_repository;
   std::vector<AcceptedLicense> accepted_licenses;
   std::vector<std::string> forbidden_licenses;  // ids
   std::optional<std::int64_t>

@@ -11,8 +11,8 @@ import sys
 # The order is the rule: a module includes only itself and modules named before it.
 ROOMS = ["base", "plugin-api", "cache", "engines", "manifests"] + [
     "host/" + name for name in (
-        "binary", "linker", "platform", "settings", "transfer", "oci", "manifest", "installations", "history", "resolve", "acquire",
-        "preflight", "explain", "load", "catalog", "consent", "context", "decision_cache", "attempt",
+        "vendor_facts", "binary", "linker", "platform", "settings", "transfer", "oci", "manifest", "installations", "history", "resolve",
+        "acquire", "preflight", "explain", "load", "catalog", "consent", "context", "decision_cache", "attempt",
         "open", "offline", "sdk", "commands")] + [
     # The loader ends here: nothing above includes what publishers and authors of engines run.
     "tools/" + name for name in ("conformance", "oci", "offline", "publish", "follow", "commands")]

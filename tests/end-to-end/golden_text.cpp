@@ -28,6 +28,7 @@ const Placeholder of_every_screen[] = {
     {"\x1b", "<esc>"},
     {R"~(("(decide|acquire|preflight|probe|load|[a-z_]*milliseconds|median_ms|seconds)": )[0-9.e+-]+)~",
      R"~($1"<time>")~"},
+    {R"~(("vendor_facts": \{\s+"serial": )[0-9]+(,\s+"date": )"[^"]*")~", R"~($1"<serial>"$2"<date>")~"},
     {R"~(\b[0-9a-f]{64}\b)~", "<sha256>"},
     {R"~(\b[0-9a-f]{8}…)~", "<sha256>…"},
     {R"~(\b[0-9a-f]{16}\b)~", "<hash>"},  // of the machine's key, and of a published file

@@ -61,6 +61,21 @@ class PackRepository(unittest.TestCase):
         self.assertEqual(done.returncode, expect, done.stderr)
         return done.stderr
 
+    def test_vendor_facts_are_named_by_the_index_and_replaced(self):
+        facts, index = self.root / "facts.json", self.root / "repository" / "index.json"
+        paths = []
+        for text in ("{}", "[]", "[]"):
+            facts.write_text(text)
+            self.pack(more=["--vendor-facts", facts])
+            named = json.loads(index.read_text())["vendor_facts"]
+            self.assertEqual((self.root / "repository" / named["path"]).read_text(), text)
+            self.assertEqual((named["sha256"], named["size"]), (hashlib.sha256(text.encode()).hexdigest(), 2))
+            paths.append(named["path"])
+        self.assertEqual(len(set(paths)), 2)
+        self.assertEqual(len(list((self.root / "repository" / "vendor-facts").iterdir())), 1)
+        self.pack()
+        self.assertNotIn("vendor_facts", json.loads(index.read_text()))
+
     def libtorch_plugin(self, name, abi):
         """A plugin that needs a symbol with a std::string from a library called libc10.so."""
         folder = self.root / name

@@ -142,6 +142,7 @@ TEST_F(PolicyFile, ARuleBesideThePolicyIsRefused) {
            {R"({"polcy": {}})", "polcy", "did you mean \"policy\""},
            {R"({"blocked": []})", "blocked", "write \"blocked\" into that block"},
            {R"({"loaded_libraries": false})", "loaded_libraries", "write \"loaded_libraries\""},
+           {R"({"vendor_facts": false})", "vendor_facts", "write \"vendor_facts\""},
            {R"({"Require_Signatures": true})", "Require_Signatures", "\"require_signatures\""}}) {
     system_file(text);
     EXPECT_EQ(refusal().code, "EH-P02") << text;
@@ -153,6 +154,23 @@ TEST_F(PolicyFile, ARuleBesideThePolicyIsRefused) {
   system_file("{}");
   user_file(R"({"Policy": {"offline": true}})");
   EXPECT_EQ(load().warnings.size(), 1u) << "a user's file holds no policy";
+}
+
+TEST_F(PolicyFile, NamesARepositoryForVendorFactsOrTurnsThemOff) {
+  system_file(R"({"policy": {"vendor_facts_repository": "https://ada:secret@facts.example/engines/"}})");
+  const Settings settings = load();
+  EXPECT_TRUE(settings.policy.vendor_facts);
+  EXPECT_THAT(settings.policy.vendor_facts_repository, HasSubstr("facts.example/engines"));
+  ASSERT_NE(settings.find("policy.vendor_facts_repository"), nullptr);
+  EXPECT_THAT(settings.find("policy.vendor_facts_repository")->value, testing::Not(HasSubstr("secret")));
+  system_file(R"({"policy": {"vendor_facts": false}})");
+  EXPECT_FALSE(load().policy.vendor_facts);
+  EXPECT_EQ(load().policy.vendor_facts_repository, "");
+  system_file(R"({"policy": {"vendor_facts_repository": "ftp://facts.example/"}})");
+  EXPECT_EQ(refusal().value("key"), "policy.vendor_facts_repository");
+  system_file("{}");
+  user_file(R"({"policy": {"vendor_facts_repository": "https://facts.example/"}})");
+  EXPECT_EQ(load().policy.vendor_facts_repository, "");
 }
 
 TEST_F(PolicyFile, AUrlThatServersReadInSeveralWaysIsRefused) {

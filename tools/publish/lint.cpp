@@ -17,6 +17,7 @@
 #include "tools/publish/names.hpp"
 #include "tools/publish/requirements.hpp"
 #include "tools/publish/signing.hpp"
+#include "tools/publish/vendor_facts.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -477,6 +478,8 @@ LintFindings lint(const Workspace& workspace, std::optional<std::int64_t> now) {
   for (const std::string& warning : workspace.warnings()) odd(warning, "repository.json", findings);
   if (index && *index)
     for (const std::string& warning : (*index)->warnings) odd(warning, "index.json", findings);
+  if (auto facts = workspace_facts(workspace.folder()); !facts) findings.errors.push_back(facts.error());
+  vendor_facts_as_the_index_says(workspace, findings);
   SeenNames seen;
   if (files)
     for (const fs::path& file : *files) look_at(workspace, file, seen, findings);

@@ -40,6 +40,8 @@ LintFindings lint(const Workspace& workspace, std::optional<std::int64_t> now = 
 // Compares digest and size. `name` is the path of the manifest, `text` its content.
 void as_its_index_says(const Workspace& workspace, const std::string& name, const std::string& text,
                        LintFindings& findings);
+// Compares the vendor facts that the index names, and reads them as a client does.
+void vendor_facts_as_the_index_says(const Workspace& workspace, LintFindings& findings);
 // Compares the engine that the manifest's path names. A client that needs this engine refuses the manifest,
 // and others do not read it.
 void as_its_path_says(const Workspace& workspace, const std::string& name, const std::string& engine,

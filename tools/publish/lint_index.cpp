@@ -1,8 +1,10 @@
 #include "tools/publish/lint.hpp"
 
+#include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/vendor_facts/vendor_facts.hpp"
 
 namespace enginehost::publish {
 
@@ -27,6 +29,24 @@ void as_its_index_says(const Workspace& workspace, const std::string& name, cons
                                                          ", and it has " + std::to_string(text.size()))
                                     .with("remedy", "correct \"size\""));
   }
+}
+
+void vendor_facts_as_the_index_says(const Workspace& workspace, LintFindings& findings) {
+  const auto index = workspace.index();
+  if (!index || !*index || !(*index)->vendor_facts) return;
+  const manifest::IndexEntry& entry = *(*index)->vendor_facts;
+  const std::filesystem::path file = workspace.folder() / path_of(entry.path);
+  const auto bytes = read_file(file, vendor::largest_document + 1);
+  if (!bytes) return findings.errors.push_back(bytes.error());
+  if (const std::string digest = sha256_hex(*bytes); digest != entry.sha256)
+    return findings.errors.push_back(
+        diagnose("EH-M05")
+            .with("document", path_text(file))
+            .with("expected", entry.sha256, "index.json")
+            .with("found", digest, "document")
+            .with("remedy", "correct its \"sha256\" and \"size\" in index.json"));
+  if (const auto facts = vendor::read_facts(*bytes, path_text(file), &vendor::built_in()); !facts)
+    findings.errors.push_back(facts.error());
 }
 
 void as_its_path_says(const Workspace& workspace, const std::string& name, const std::string& engine,

@@ -56,6 +56,7 @@ Result<Documents> documents_of(const Workspace& workspace, const manifest::Index
       paths.emplace("roots/" + name, "");
     }
   }
+  if (index.vendor_facts) paths.emplace(index.vendor_facts->path, index.vendor_facts->sha256);
   for (const manifest::IndexEntry& entry : index.manifests) {
     paths.insert_or_assign(entry.path, entry.sha256);
     const fs::path file = workspace.folder() / path_of(entry.path);

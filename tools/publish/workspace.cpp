@@ -9,6 +9,7 @@
 #include "host/acquire/installed_parts.hpp"
 #include "host/manifest/fields.hpp"
 #include "tools/publish/listing.hpp"
+#include "tools/publish/vendor_facts.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -240,8 +241,10 @@ Result<bool> Workspace::prepare(std::int64_t now) const {
   }
   const fs::path place = folder_ / "index.json";
   TRY_ASSIGN(const std::optional<Json> before, document_of(place));
+  TRY_ASSIGN(const Json facts, prepare_vendor_facts(folder_, before));
   const Json blocked = blocked_.is_array() ? blocked_ : Json::array();
   const bool same = before && (*before)["manifests"] == entries && (*before)["name"].as_string() == name_ &&
+                    (*before)["vendor_facts"] == facts &&
                     (before->find("blocked") == nullptr ? Json::array() : (*before)["blocked"]) == blocked;
   const auto until = before ? manifest::seconds_of_time((*before)["expires"].as_string()) : std::nullopt;
   if (same && until && *until - now > expires_days_ * day / 2) return false;
@@ -255,6 +258,7 @@ Result<bool> Workspace::prepare(std::int64_t now) const {
       .set("expires", text_of_time(now + expires_days_ * day))
       .set("manifests", std::move(entries));
   if (!blocked.as_array().empty()) index.set("blocked", blocked);
+  if (!facts.is_null()) index.set("vendor_facts", facts);
   TRY(manifest::read_index(index, path_text(place)).map([](const auto&) {}));
   TRY_ASSIGN(const std::vector<fs::path> signatures, signatures_of(place));
   std::error_code error;

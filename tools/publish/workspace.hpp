@@ -5,11 +5,13 @@
 //   facts/SHA256.json    facts about the libraries of an archive, so that lint does not need it; if two
 //   artifacts
 //                        unpack one archive differently, the second file is named by archive_key
+//   vendor-facts.json    newer facts about other makers' products (host/vendor_facts); optional
 //   files/…              archives that the repository contains itself
 //   chunks/SHA256.txt    lists of the pieces of large archives (transfer/chunk_list.hpp), by their own digest
 //   .lock                held while something here is changed
 // Made by sign and publish, together a repository that can be tried at once (--repository FOLDER):
-//   root.json  roots/N.json  manifests/ENGINE-SHA256.json  index.json  and their .minisig files
+//   root.json  roots/N.json  manifests/ENGINE-SHA256.json  vendor-facts/SHA256.json  index.json  and their
+//   .minisig files
 //
 // A manifest under manifests/ never changes, so that clients with an older index still find what it lists.
 #pragma once

@@ -140,6 +140,7 @@ constexpr Entry entries[] = {
                 "the GPU has compute capability {found}; the build has code for {required}",
                 "the build has no code for this GPU"},
      .remedies = {"use a build made for this GPU: engine-info ENGINE --plan --explain lists them",
+                  "use a build for CUDA {toolkits}: other releases do not compile for {compute_capability}",
                   "use a cpu build: --flavor cpu"}},
     {.name = {"EH-G06", "portable GPU code too new for the driver"},
      .meaning = "Only PTX suits the GPU, and the driver's compiler is older than the one that wrote it, or "

@@ -234,6 +234,35 @@ constexpr Entry entries[] = {
      .causes = {"this machine's clock shows {clock}, and the memory in {file} was written at {expected}"},
      .remedies = {"correct the clock, then run the command again"},
      .exit_status = S::usage},
+    {.name = {"EH-M26", "facts about other makers' products are refused"},
+     .meaning = "A repository's document of vendor facts (drivers, GPUs, packages, engines) has a value that "
+                "cannot be right. The facts that were used before stay in use.",
+     .before = "the values of the document among themselves, and against what this version knows",
+     .causes = {"the facts of {document} are not used: {member} is {value}, and must be {limit}",
+                "a document of vendor facts is not used"},
+     .remedies =
+         {"report it to the keeper of {repository}; until it is corrected, the facts that were used "
+          "before stay in use",
+          "{!repository}correct {document}",
+          "administrator: \"vendor_facts\": false in the policy uses only the facts of this version"}},
+    {.name = {"EH-M27", "facts about other makers' products are older than before"},
+     .meaning = "A repository offers vendor facts with a lower serial than it offered before, or other facts "
+                "with the same serial. The newer facts stay in use.",
+     .before = "the serial in the document and the last one that was accepted",
+     .causes = {"{document} has the serial {found} with other facts, and {expected} was used before",
+                "{document} has other facts than before"},
+     .remedies =
+         {"publish them with a serial above {expected}",
+          "administrator: \"vendor_facts\": false in the policy uses only the facts of this version"}},
+    {.name = {"EH-M28", "repository may not replace facts"},
+     .meaning = "policy.vendor_facts_repository names a repository whose keys are not trusted for every "
+                "engine. Its facts do not count.",
+     .before = "the keys that signed the repository, and the engines for which they are trusted",
+     .causes = {"the facts of {repository} do not count: {problem}",
+                "the facts of a repository do not count"},
+     .remedies = {"{?repository}if you trust its keeper for every engine: engine-cache trust add KEY "
+                  "--repository {repository|word}",
+                  "take vendor_facts_repository out of the policy in {file}"}},
     {.name = {"EH-M40", "no signed manifest lists the bundle's files"},
      .meaning =
          "Policy requires signed repositories, and no signed manifest of a repository lists the files "
