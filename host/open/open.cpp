@@ -305,7 +305,8 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open) {
     return outcome;
   }
   outcome.warnings.insert(outcome.warnings.end(), unusable.begin(), unusable.end());
-  if (outcome.plan.forced_in_vain) outcome.warnings.push_back(*outcome.plan.forced_in_vain);
+  for (const auto& warning : {outcome.plan.forced_in_vain, outcome.plan.misplaced_flavor})
+    if (warning) outcome.warnings.push_back(*warning);
   outcome.warnings.insert(outcome.warnings.end(), std::make_move_iterator(unread.begin()),
                           std::make_move_iterator(unread.end()));
   if (open.plan_only || context.is_recorded()) {
