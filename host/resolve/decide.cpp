@@ -419,7 +419,7 @@ Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog
   }
   // They are in the order of the catalog, so comparing addresses keeps that order for equal ranks.
   std::sort(sorted.begin(), sorted.end(), [](const Weighed* left, const Weighed* right) {
-    // Of builds of other versions, those of an execution provider are the farthest from the request.
+    // Among builds of other versions, those of an execution provider are the farthest from the request.
     const auto order_of = [](const Weighed* const& one) {
       return std::tuple(one->stage, one->to_be_requested && one->refusal == "EH-S05", one->rank, one);
     };
