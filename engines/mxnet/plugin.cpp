@@ -47,7 +47,7 @@ constexpr engine_tensor_v1 tensor_table = {create_tensor, copy_tensor};
 
 constexpr Tables tables = {&device_table, &selftest_table, &tensor_table, &operation_table, &model_table};
 
-constexpr const char* capabilities[] = {"device.cpu", "format.mxnet", nullptr};
+constexpr const char* capabilities[] = {"device.cpu", "format.mxnet", "versions.>=1.7,<2", nullptr};
 
 // Not UNLOADABLE: MXNet's thread pools still exist after the last engine is destroyed.
 constexpr engine_plugin descriptor =

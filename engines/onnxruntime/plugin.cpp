@@ -55,7 +55,7 @@ constexpr engine_tensor_v1 tensor_table = {create_tensor, copy_tensor};
 
 constexpr Tables tables = {&device_table, &selftest_table, &tensor_table, &operation_table, &model_table};
 
-constexpr const char* capabilities[] = {"device.cpu", "format.onnx", nullptr};
+constexpr const char* capabilities[] = {"device.cpu", "format.onnx", "versions.>=1.17,<2", nullptr};
 
 // Not UNLOADABLE: the runtime's thread pools still exist after the last engine is destroyed.
 constexpr engine_plugin descriptor =

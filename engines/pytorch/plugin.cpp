@@ -53,7 +53,8 @@ engine_status create(const engine_host* host, const engine_entry* options, size_
 
 constexpr Tables tables = {&device_table, &selftest_table, &tensor_table, &operation_table, &model_table};
 
-constexpr const char* capabilities[] = {"device.cpu", "format.torchscript", nullptr};
+constexpr const char* capabilities[] = {"device.cpu", "format.torchscript",
+                                        "versions." ENGINEHOST_TORCH_VERSIONS, nullptr};
 
 // Not UNLOADABLE: libtorch registers operators and starts threads that it never removes.
 constexpr engine_plugin descriptor =

@@ -297,6 +297,17 @@ struct PluginTexts {
 // file is no ELF plugin for x86-64 or AArch64, is damaged, or its own code fills in the texts.
 std::optional<PluginTexts> read_plugin_texts(const std::filesystem::path& file);
 
+// Returns the releases of its runtime that a plugin serves, ">=1.17,<2", by its capability "versions.RANGE".
+// Empty: it does not state them.
+std::string served_versions(const std::vector<std::string>& capabilities);
+
+// Returns whether the plugin serves that release. One that states no range, or one that cannot be read,
+// counts as serving every release: each build is tried before it is trusted.
+bool serves_version(const std::vector<std::string>& capabilities, std::string_view version);
+
+// Returns true for a range of the form that satisfies() of base/version.hpp reads.
+bool is_version_range(std::string_view range);
+
 // The GPU code in the .nv_fatbin section (CUDA; .nv_fatb in a PE file). NVIDIA does not document the layout;
 // it was derived from files. Parts that do not match are skipped and described in `note`.
 struct GpuCode {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.hpp"
+#include "base/version.hpp"
 #include "host/binary/elf_file.hpp"
 #include "host/binary/formats.hpp"
 
@@ -86,6 +88,30 @@ std::optional<PluginTexts> texts_in(FileView& file) {
 }
 
 }  // namespace
+
+std::string served_versions(const std::vector<std::string>& capabilities) {
+  constexpr std::string_view prefix = "versions.";
+  for (const std::string& capability : capabilities)
+    if (capability.starts_with(prefix)) return capability.substr(prefix.size());
+  return {};
+}
+
+bool is_version_range(std::string_view range) {
+  for (const std::string& part : split(range, ',')) {
+    const std::string_view bound = trim(part);
+    const std::size_t begin = std::min(bound.find_first_not_of("<>="), bound.size());
+    const std::string_view relation = bound.substr(0, begin);
+    const bool known =
+        relation == ">=" || relation == ">" || relation == "<=" || relation == "<" || relation == "==";
+    if (!known || !is_version(bound.substr(begin))) return false;
+  }
+  return !range.empty();
+}
+
+bool serves_version(const std::vector<std::string>& capabilities, std::string_view version) {
+  const std::string range = served_versions(capabilities);
+  return !is_version_range(range) || satisfies(version, range);
+}
 
 std::optional<PluginTexts> read_plugin_texts(const std::filesystem::path& path) {
   auto file = FileView::open(path);

@@ -69,7 +69,8 @@ Result<Json> fetch_for(const CacheRun& run, const settings::Settings& settings,
                                              "engine-info " + shell_word(flags.engine) + " --plan --explain");
         !others.empty())
       say("instead of\n%s", others.c_str());
-  if (plan.forced_in_vain) acquired->warnings.push_back(*plan.forced_in_vain);
+  for (const auto& warning : {plan.forced_in_vain, plan.misplaced_flavor})
+    if (warning) acquired->warnings.push_back(*warning);
   for (const resolve::Candidate& candidate : plan.candidates)
     if (candidate.build->id == acquired->installed.build)
       if (auto idle = resolve::idle_accelerator(plan, context.platform(), *candidate.build))

@@ -15,11 +15,13 @@
 #include "host/commands/program.hpp"
 #include "host/commands/report.hpp"
 #include "host/commands/say.hpp"
+#include "host/commands/warm.hpp"
 #include "host/explain/describe_code.hpp"
 #include "host/explain/explain.hpp"
 #include "host/open/open.hpp"
 #include "host/platform/detect.hpp"
 #include "host/preflight/preflight.hpp"
+#include "host/resolve/passed_over.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -29,8 +31,8 @@ struct InfoFlags {
   EngineConstraints asked;
   std::string platform_file, plugin, inspect;
   std::vector<std::string> codes;
-  bool plan = false, explain = false, self_test = false, no_probe = false, platform_json = false,
-       symbols = false, installations = false;
+  bool plan = false, explain = false, self_test = false, warm = false, no_probe = false,
+       platform_json = false, symbols = false, installations = false;
   Measurement bench;
 };
 
@@ -74,9 +76,10 @@ std::string problem_of(const InfoFlags& flags) {
                                          {"--require", !flags.asked.require.empty()},
                                          {"--force", !flags.asked.force.empty()},
                                          {"--plan", flags.plan},
-                                         {"--explain", flags.explain}});
+                                         {"--explain", flags.explain},
+                                         {"--warm", flags.warm}});
       !flag.empty() && plugin)
-    return flag + " chooses among builds, and --plugin names the file to open: leave one of them out";
+    return flag + " is about builds of manifests, and --plugin names the file to open: leave one of them out";
   if (const std::string flag = first_of({{"--flavor", !flags.asked.flavor.empty()},
                                          {"--require", !flags.asked.require.empty()},
                                          {"--device", !flags.asked.device.empty()},
@@ -84,6 +87,7 @@ std::string problem_of(const InfoFlags& flags) {
                                          {"--plan", flags.plan},
                                          {"--explain", flags.explain},
                                          {"--self-test", flags.self_test},
+                                         {"--warm", flags.warm},
                                          {"--bench", flags.bench.asked()},
                                          {"--no-probe", flags.no_probe}});
       !flag.empty() && !engine && !plugin)
@@ -97,6 +101,7 @@ std::string problem_of(const InfoFlags& flags) {
       !mode.empty() && recorded)
     return mode + " this machine, and --platform names another one: leave one of them out";
   if (const std::string flag = first_of({{"--self-test", flags.self_test},
+                                         {"--warm", flags.warm},
                                          {"--bench", flags.bench.asked()},
                                          {"--no-probe", flags.no_probe}});
       !flag.empty() && (flags.plan || recorded))
@@ -123,6 +128,9 @@ void add_flags(CLI::App& app, InfoFlags& flags, AddMeasurement add_bench) {
       ->group(group);
   group = "Trying it";
   app.add_flag("--self-test", flags.self_test, "run the engine's self-test on each device")->group(group);
+  app.add_flag("--warm", flags.warm,
+               "let the driver compile the build's GPU code now, where it has only PTX for a GPU")
+      ->group(group);
   if (add_bench != nullptr) flags.bench = add_bench(app, group);
   app.add_option("--plugin", flags.plugin, "open a plugin file without a manifest, for engine authors")
       ->type_name("FILE")
@@ -356,6 +364,7 @@ open::OpenRequest open_request(const InfoFlags& flags, resolve::Request request)
   std::error_code error;
   if (!flags.plugin.empty()) open.plugin = std::filesystem::absolute(path_of(flags.plugin), error);
   open.attempt.probe = !flags.no_probe;
+  if (flags.warm) open.attempt.probe_deadline = longest_compilation;
   open.bypass_cache = true;  // the report lists every candidate
   return open;
 }
@@ -379,6 +388,9 @@ Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::Ope
   std::vector<CheckedDevice> checks;
   if (outcome.opened) checks = check_devices(*outcome.opened, context.cancel());
   std::optional<SelfTestReport> tests;
+  std::optional<Warmed> warmed;
+  if (outcome.opened && flags.warm && outcome.chosen != nullptr)
+    warmed = warm(*outcome.opened, resolve::compiled_for(*outcome.chosen), context.cancel());
   std::optional<Measured> bench;
   if (outcome.opened && flags.self_test) tests = run_self_test(*outcome.opened, context.cancel());
   if (outcome.opened && flags.bench.asked()) bench = flags.bench.run(context, *outcome.opened);
@@ -387,12 +399,14 @@ Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::Ope
   const std::optional<Diagnosis> not_drawn = bench ? bench->failure : std::nullopt;
   int status = outcome.exit_status();
   if (not_drawn) status = static_cast<int>(explain::exit_status(*not_drawn));
-  if (status == 0 && tests && !tests->passed) status = static_cast<int>(explain::ExitStatus::not_loaded);
+  if (status == 0 && ((tests && !tests->passed) || (warmed && !warmed->passed())))
+    status = static_cast<int>(explain::ExitStatus::not_loaded);
 
   if (flags.common.json) {
     Json document =
         with_platform_for_others(with_checks(open::document(context, outcome), checks), context, flags);
     if (tests) document.set("self_test", to_json(*tests));
+    if (warmed) document.set("warmed", to_json(*warmed));
     if (bench) document.set("bench", std::move(bench->document));
     // The engine is open, but the status is that of the picture.
     if (not_drawn && outcome.exit_status() == 0) document.set("diagnosis", explain::to_json(*not_drawn));
@@ -410,11 +424,13 @@ Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::Ope
   if (!failed) say_wrapped(report.builds);
   if (!checks.empty()) say("\n%s", describe(checks).c_str());
   if (tests) say("\n%s", describe(*tests).c_str());
+  if (warmed) say("\n%s", describe(*warmed).c_str());
   if (bench) say("\n%s", bench->text.c_str());
   flush_out(stdout);
   // The last line offers the table of the refused builds.
   if (failed && outcome.diagnosis) say_failure(*outcome.diagnosis, stderr, true);
   print_warnings(context.warnings(), outcome.warnings, flags.common.quiet, flags.common.verbose);
+  if (warmed) print_warnings({}, warmed->unkept, flags.common.quiet, true);
   if (not_drawn) say_failure(*not_drawn);
   if (failed) say_wrapped(report.builds);
   return status;

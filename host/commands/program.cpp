@@ -60,6 +60,11 @@ open::Outcome& open_in_command(open::OpenContext& context, open::OpenRequest req
   attempt.consent = consent_for(context, &bar, flags.yes);
   attempt.progress = bar.callback();
   attempt.before_probe = [&bar] { bar.step("checking", "loads in a child process"); };
+  if (!flags.quiet)
+    request.before_compiling = [&bar](const Diagnosis& note) {
+      bar.clear();
+      say_aside("%s\n", explain::one_line(note).c_str());
+    };
   attempt.log = std::make_shared<load::EngineLog>();
   attempt.log->add([&bar](const load::LogMessage& message) {
     bar.clear();

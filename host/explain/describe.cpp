@@ -27,13 +27,14 @@ bool is_one_of(std::string_view key, Keys... keys) {
 // Returns true for evidence that has rows of its own, is a part of remedies, or only chooses a cause or a
 // remedy.
 bool is_left_out(std::string_view key) {
-  return is_one_of(key, "library", "needed_by", "chain", "searched", "os_said", "errno", "provided_by",
-                   "build", "mended", "from_environment", "last_words", "stage", "place", "named_by",
-                   "remedy", "engine", "option_set_by", "closed", "as_published", "outside",
-                   "command_instead", "nul", "skipped", "installed_from", "no_gpu", "windows", "first_code",
-                   "of_other_versions", "of_other_flavors", "demanded_by", "for_other_devices",
-                   "device_set_by", "to_be_named", "resource", "group_refusals", "tls_peer", "pod",
-                   "own_libraries", "compat", "init", "usable_folder", "count", "request", "shown_by");
+  return is_one_of(
+      key, "library", "needed_by", "chain", "searched", "os_said", "errno", "provided_by", "build", "mended",
+      "from_environment", "last_words", "stage", "place", "named_by", "remedy", "engine", "option_set_by",
+      "closed", "as_published", "outside", "command_instead", "nul", "skipped", "installed_from", "no_gpu",
+      "windows", "first_code", "of_other_versions", "of_other_flavors", "demanded_by", "for_other_devices",
+      "device_set_by", "to_be_named", "resource", "group_refusals", "tls_peer", "pod", "own_libraries",
+      "compat", "init", "usable_folder", "count", "request", "shown_by", "of_flavor", "index_version",
+      "from_index", "meant_version", "meant_flavor", "meant_device");
 }
 
 struct Row {

@@ -7,6 +7,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/binary/binary.hpp"
 #include "host/installations/parts.hpp"
 
 namespace enginehost::installations {
@@ -43,6 +44,7 @@ bool is_at_hand(const Component& plugin) {
 
 // Returns whether the plugin of that build works with the runtime.
 bool fits(const Build& build, const Component& plugin, const Runtime& runtime) {
+  if (!runtime.version.empty() && !binary::serves_version(build.capabilities, runtime.version)) return false;
   const KnownEngine* known = find_engine(runtime.engine);
   const bool by_headers = known != nullptr && !known->abi_library.empty();
   if (!by_headers)
@@ -60,6 +62,8 @@ std::string text_of(const Build& build, const Component& plugin) {
   std::string text = build.engine + " " + leading_parts(build.version, 2);
   if (!plugin.cxx11_abi.empty()) text += ", C++11 ABI " + plugin.cxx11_abi;
   if (!plugin.needs.empty()) text += ", with " + join(plugin.needs, " ");
+  if (const std::string range = binary::served_versions(build.capabilities); !range.empty())
+    text += ", for releases " + range;
   if (is_for_cuda(build.flavor)) text += ", " + build.flavor;
   if (!is_at_hand(plugin)) text += " (not compiled here)";
   return text;

@@ -152,6 +152,9 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
     AttemptOptions options = open.attempt;
     if (candidate.on_processor && candidate.turned_down)
       options.on_processor = context.history().find(candidate.build->id);
+    if (const auto note = candidate.proven ? std::nullopt : resolve::compiled_at_first_use(candidate);
+        note && open.before_compiling && options.on_processor == nullptr)
+      open.before_compiling(*note);
     auto opened = attempt(context, *candidate.build, devices, options, log);
     add_log(outcome, log);
     if (opened) return take(outcome, candidate, std::move(*opened));
@@ -198,6 +201,13 @@ void warn_of_idle_accelerator(OpenContext& context, Outcome& outcome) {
   if (outcome.chosen == nullptr) return;
   if (auto idle = resolve::idle_accelerator(outcome.plan, context.platform(), *outcome.chosen->build))
     outcome.warnings.push_back(std::move(*idle));
+}
+
+// Says which GPUs the driver compiles for, unless the build is proven: the driver keeps what it compiled.
+void note_compiling(Outcome& outcome) {
+  if (outcome.chosen == nullptr || outcome.chosen->proven || outcome.chosen->on_processor) return;
+  if (auto note = resolve::compiled_at_first_use(*outcome.chosen))
+    outcome.warnings.push_back(std::move(*note));
 }
 
 // Warns if the build is used only because the request forces it.
@@ -305,7 +315,8 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open) {
     return outcome;
   }
   outcome.warnings.insert(outcome.warnings.end(), unusable.begin(), unusable.end());
-  if (outcome.plan.forced_in_vain) outcome.warnings.push_back(*outcome.plan.forced_in_vain);
+  for (const auto& warning : {outcome.plan.forced_in_vain, outcome.plan.misplaced_flavor})
+    if (warning) outcome.warnings.push_back(*warning);
   outcome.warnings.insert(outcome.warnings.end(), std::make_move_iterator(unread.begin()),
                           std::make_move_iterator(unread.end()));
   if (open.plan_only || context.is_recorded()) {
@@ -314,6 +325,7 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open) {
     outcome.chosen = &*std::ranges::find(outcome.plan.candidates, Verdict::chosen, &Candidate::verdict);
     warn_of_force(outcome);
     warn_of_idle_accelerator(context, outcome);
+    note_compiling(outcome);
     outcome.fallback = outcome.plan.fallback;
     return outcome;
   }
@@ -326,6 +338,7 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open) {
   warn_of_force(outcome);
   warn_of_forced_failure(outcome);
   warn_of_idle_accelerator(context, outcome);
+  if (!open.before_compiling) note_compiling(outcome);  // else it was said before
   return outcome;
 }
 

@@ -29,6 +29,8 @@ struct OpenRequest {
   bool asks = false;  // attempt.consent can ask somebody: a plan then expects that a license is accepted
   // Evaluates every candidate even if there is a cached decision. For callers that report on the candidates.
   bool bypass_cache = false;
+  // Called with EH-G27 before a build is tried whose GPU code the driver has to compile; may be null.
+  std::function<void(const Diagnosis&)> before_compiling;
   AttemptOptions attempt;
 };
 

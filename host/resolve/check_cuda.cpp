@@ -154,21 +154,23 @@ CudaFit check_driver(const CudaRequirement& required, const Machine& machine, bo
 struct Served {
   Answer answer = Answer::no;
   bool only_ptx = false;        // PTX exists, but this driver cannot compile it
+  bool compiled = false;        // by this driver, from PTX
   std::string how = "no code";  // "SASS 8.6"
 };
 
 // Second check, for one device: whether there is code that it can run.
 Served serve(const CudaDevice& device, const CudaRequirement& required, bool ptx_compiles) {
   const auto capability = platform::parse_capability(device.compute_capability);
-  if (!capability) return {Answer::unknown, false, "compute capability unknown"};
+  if (!capability) return {Answer::unknown, false, false, "compute capability unknown"};
   for (const std::string& text : required.sass)
     if (const auto code = platform::parse_capability(text);
         code && platform::sass_runs_on(*code, *capability))
-      return {Answer::yes, false, "SASS " + text};
+      return {Answer::yes, false, false, "SASS " + text};
   for (const std::string& text : required.ptx)
     if (const auto code = platform::parse_capability(text); code && platform::ptx_runs_on(*code, *capability))
-      return ptx_compiles ? Served{Answer::yes, false, "PTX " + text}
-                          : Served{Answer::no, true, "PTX " + text + ", which this driver cannot compile"};
+      return ptx_compiles
+                 ? Served{Answer::yes, false, true, "PTX " + text}
+                 : Served{Answer::no, true, false, "PTX " + text + ", which this driver cannot compile"};
   return {};
 }
 
@@ -264,12 +266,13 @@ Devices check_code(const CudaRequirement& required, CudaFit fit, const Machine& 
   Answer best = Answer::no;
   bool only_ptx = false;
   std::vector<std::string> found;
-  std::vector<Evidence> unserved;
+  std::vector<Evidence> unserved, compiled;
   for (const CudaDevice* device : wanted.gpus) {
     const Served one = serve(*device, required, ptx_compiles);
     const bool decides = !wanted.named || device == wanted.gpus.front();
     if (decides && (one.answer == Answer::yes || (one.answer == Answer::unknown && best == Answer::no)))
       best = one.answer;
+    if (one.compiled) compiled.push_back({"compiled_for", name_of(*device, machine), devices.source()});
     if (one.answer != Answer::no) {
       served.push_back(device);
     } else {
@@ -288,7 +291,9 @@ Devices check_code(const CudaRequirement& required, CudaFit fit, const Machine& 
   if (best == Answer::no)
     check.evidence =
         no_code(required, only_ptx, machine, wanted.named ? Devices{wanted.gpus.front()} : wanted.gpus);
-  if (best == Answer::yes) std::move(unserved.begin(), unserved.end(), std::back_inserter(check.evidence));
+  if (best == Answer::yes)
+    for (auto* facts : {&unserved, &compiled})
+      std::move(facts->begin(), facts->end(), std::back_inserter(check.evidence));
   return best == Answer::no ? Devices() : served;
 }
 

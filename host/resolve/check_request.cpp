@@ -93,18 +93,6 @@ bool offers(const Build& build, std::string_view kind) {
 constexpr std::string_view execution_providers[] = {"coreml",   "dml", "ggml",  "nv-tensorrt-rtx",
                                                     "openvino", "qnn", "webgpu"};
 
-// Returns true if the build is for an execution provider and the request names neither its flavor, nor its
-// device, nor itself.
-bool is_unrequested_provider(const Build& build, const Question& question) {
-  const Request& request = question.request;
-  const std::string_view provider = main_device(build);
-  return std::ranges::find(execution_providers, provider) != std::end(execution_providers) &&
-         request.flavor != build.flavor && request.force != build.id &&
-         std::none_of(question.devices.begin(), question.devices.end(), [&](const std::string& device) {
-           return std::string_view(device).substr(0, device.find(':')) == provider;
-         });
-}
-
 // Returns " (CUDA_VISIBLE_DEVICES="0")" if the variable leaves fewer devices than there are.
 std::string because_of_variable(const platform::Cuda& cuda) {
   const auto& variable = cuda.visible_devices;
@@ -125,6 +113,16 @@ std::string_view main_device(const Build& build) {
   for (const std::string_view provider : execution_providers)
     if (flavor == provider) return provider;
   return "cpu";
+}
+
+bool has_to_be_requested(const Build& build, const Question& question) {
+  const Request& request = question.request;
+  const std::string_view provider = main_device(build);
+  return std::ranges::find(execution_providers, provider) != std::end(execution_providers) &&
+         request.flavor != build.flavor && request.force != build.id &&
+         std::none_of(question.devices.begin(), question.devices.end(), [&](const std::string& device) {
+           return std::string_view(device).substr(0, device.find(':')) == provider;
+         });
 }
 
 bool offers_one_of(const Build& build, const std::vector<std::string>& devices) {
@@ -155,7 +153,7 @@ bool check_request(const Build& build, const Question& question, Checks& checks)
     if (!request.flavor_source.empty()) check.evidence = {{"demanded_by", request.flavor_source, "request"}};
     if (!holds) return false;
   }
-  if (!is_unrequested_provider(build, question)) return true;
+  if (!has_to_be_requested(build, question)) return true;
   note(checks, Answer::no, "EH-S26",
        reported("a request for flavor " + build.flavor,
                 request.flavor.empty() ? "no flavor" : "flavor " + request.flavor, "request"));

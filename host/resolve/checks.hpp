@@ -60,6 +60,9 @@ void check_device(const manifest::Build& build, const Question& question, Checks
 // Returns the device kind that the build mainly computes on, by its flavor: "cuda", "rocm", "mps", "cpu", or
 // an execution provider of ONNX Runtime ("webgpu").
 std::string_view main_device(const manifest::Build& build);
+// Returns true if the build is for an execution provider of ONNX Runtime, and the request names neither its
+// flavor, nor its device, nor itself.
+bool has_to_be_requested(const manifest::Build& build, const Question& question);
 // Returns true if the build uses one of these kinds of device: of "cuda:0", "cuda".
 bool offers_one_of(const manifest::Build& build, const std::vector<std::string>& devices);
 

@@ -7,6 +7,7 @@
 #include "host/manifest/repository.hpp"
 #include "host/resolve/checks.hpp"
 #include "host/resolve/describe.hpp"
+#include "host/resolve/misplaced.hpp"
 #include "host/resolve/order.hpp"
 
 namespace enginehost::resolve {
@@ -132,6 +133,7 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const Question& questio
   CudaChecked cuda;
   candidate.build = build;
   candidate.asked_for = check_request(*build, question, checks);
+  weighed.to_be_requested = has_to_be_requested(*build, question);
   const Record* record = nullptr;
   if (candidate.asked_for) {
     const std::size_t of_request = checks.size();
@@ -215,8 +217,16 @@ std::string nearest_version(std::string_view wanted, const std::vector<std::stri
   return below.empty() ? oldest : below;
 }
 
-// Returns the versions that would be tried if the request named none, newest first. If there are builds of
-// the requested flavor, only theirs.
+// Returns "2.8" for 2.8.0, and the whole text for one that is no version.
+std::string minor_of(const std::string& version) {
+  if (!is_version(version)) return version;
+  const std::size_t dot = version.find('.');
+  return dot == std::string::npos ? version
+                                  : version.substr(0, version.find_first_not_of("0123456789", dot + 1));
+}
+
+// Returns the versions that would be tried if the request named none, newest first, of each minor release
+// the newest. If there are builds of the requested flavor, only theirs.
 std::vector<std::string> versions_that_fit(const Plan& without_version) {
   std::vector<std::string> all, of_flavor;
   for (const Candidate& candidate : without_version.candidates) {
@@ -228,7 +238,9 @@ std::vector<std::string> versions_that_fit(const Plan& without_version) {
   std::vector<std::string>& versions = of_flavor.empty() ? all : of_flavor;
   std::ranges::sort(versions,
                     [](const auto& one, const auto& two) { return compare_versions(one, two) > 0; });
-  versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
+  const auto repeated =
+      std::ranges::unique(versions, {}, [](const std::string& version) { return minor_of(version); });
+  versions.erase(repeated.begin(), repeated.end());
   return std::move(versions);
 }
 
@@ -244,16 +256,20 @@ void add_versions(const std::string& wanted, const std::vector<std::string>& fit
 // parallel to the candidates. Returns true if the version alone refused all of them.
 bool add_refusing_constraints(const Plan& plan, const std::vector<Weighed*>& sorted,
                               const std::function<Plan()>& without_version, Diagnosis& diagnosis) {
-  std::size_t flavors = 0, devices = 0, unrequested = 0, others = 0;
+  std::size_t flavors = 0, devices = 0, unrequested = 0, others = 0, of_versions = 0;
   std::string to_be_named;
-  std::vector<std::string> versions;
+  std::vector<std::string> versions, versions_of_flavor, versions_to_be_requested;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const std::string_view code = sorted[i]->refusal;
     if (code == "EH-S03") continue;
-    if (code == "EH-S05")
-      versions.push_back(plan.candidates[i].build->version);
-    else
+    const Build& build = *plan.candidates[i].build;
+    if (code == "EH-S05") {
+      ++of_versions;
+      if (build.flavor == plan.request.flavor) versions_of_flavor.push_back(build.version);
+      (sorted[i]->to_be_requested ? versions_to_be_requested : versions).push_back(build.version);
+    } else {
       ++others;
+    }
     if (code == "EH-S04") ++flavors;
     if (code == "EH-S09") ++devices;
     if (code == "EH-S26" && unrequested++ == 0) to_be_named = plan.candidates[i].build->flavor;
@@ -261,11 +277,16 @@ bool add_refusing_constraints(const Plan& plan, const std::vector<Weighed*>& sor
   const auto add = [&](std::string_view key, std::size_t count) {
     if (count != 0) diagnosis.with(key, std::to_string(count), "repositories");
   };
-  const bool unknown_version = !versions.empty() && others == 0;
+  // Builds of other flavors may have the version.
+  const bool only_of_flavor = flavors != 0 && others == flavors && !versions_of_flavor.empty();
+  if (!versions_of_flavor.empty()) versions = std::move(versions_of_flavor);
+  if (versions.empty()) versions = std::move(versions_to_be_requested);
+  const bool unknown_version = !versions.empty() && (others == 0 || only_of_flavor);
   if (unknown_version)
     add_versions(plan.request.version, versions_that_fit(without_version()), versions, diagnosis);
   else
-    add("of_other_versions", versions.size());
+    add("of_other_versions", of_versions);
+  if (unknown_version && only_of_flavor) diagnosis.with("of_flavor", plan.request.flavor, "request");
   add("of_other_flavors", flavors);
   if (unrequested != 0 && unrequested == others) diagnosis.with("to_be_named", to_be_named, "repositories");
   if (flavors != 0 && !plan.request.flavor_source.empty())
@@ -383,6 +404,10 @@ Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog
     plan.diagnosis = unknown_engine(catalog, request.engine);
     return plan;
   }
+  auto no_such_flavor = unknown_flavor(request, weighed);
+  const auto no_such_device = flavor_as_device(request, weighed);
+  if (no_such_flavor && !request.require && knows_what_was_meant(*no_such_flavor))
+    plan.misplaced_flavor = no_such_flavor;
   order_versions(weighed);
   order_installed(weighed, request);
   std::vector<Weighed*> sorted;
@@ -394,7 +419,11 @@ Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog
   }
   // They are in the order of the catalog, so comparing addresses keeps that order for equal ranks.
   std::sort(sorted.begin(), sorted.end(), [](const Weighed* left, const Weighed* right) {
-    return std::tie(left->stage, left->rank, left) < std::tie(right->stage, right->rank, right);
+    // Among builds of other versions, those of an execution provider are the farthest from the request.
+    const auto order_of = [](const Weighed* const& one) {
+      return std::tuple(one->stage, one->to_be_requested && one->refusal == "EH-S05", one->rank, one);
+    };
+    return order_of(left) < order_of(right);
   });
   plan.fallback = is_fallback(sorted, request);
   plan.update = update_among(sorted, request);
@@ -418,6 +447,8 @@ Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog
   if (rank == 0) {
     const Candidate& best = plan.candidates.front();
     if (best.verdict != Verdict::rejected) plan.diagnosis = best.diagnosis();
+    if (!plan.diagnosis && request.require) plan.diagnosis = std::move(no_such_flavor);
+    if (!plan.diagnosis) plan.diagnosis = no_such_device;
     if (!plan.diagnosis)
       plan.diagnosis = nothing_fits(plan, sorted, [&] {
         Request any_version = request;

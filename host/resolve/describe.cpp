@@ -5,6 +5,7 @@
 #include "base/columns.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "host/resolve/passed_over.hpp"
 
 namespace enginehost::resolve {
 namespace {
@@ -181,6 +182,7 @@ Json to_json(const Candidate& candidate) {
       .set("proven", candidate.proven)
       .set("behind_releases", candidate.behind_releases)
       .set("forced", candidate.forced)
+      .set("compiled_for", Json::strings(compiled_for(candidate)))
       .set("checks", std::move(checks));
   return json;
 }

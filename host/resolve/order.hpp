@@ -26,7 +26,8 @@ struct Weighed {
   Candidate candidate;
   Rank rank;
   Stage stage = Stage::tried;
-  std::string refusal;  // the code of its first "no"
+  std::string refusal;           // the code of its first "no"
+  bool to_be_requested = false;  // has_to_be_requested()
 };
 
 // Fills in Rank::version_place, newest first.

@@ -106,6 +106,26 @@ void prefer(const Candidate& candidate, const Candidate*& best) {
 
 }  // namespace
 
+std::vector<std::string> compiled_for(const Candidate& candidate) {
+  std::vector<std::string> gpus;
+  for (const Check& check : candidate.checks)
+    for (const Evidence& fact : check.evidence)
+      if (fact.what == "compiled_for") gpus.push_back(fact.value);
+  return gpus;
+}
+
+std::optional<Diagnosis> compiled_at_first_use(const Candidate& candidate) {
+  const std::vector<std::string> gpus = compiled_for(candidate);
+  if (gpus.empty()) return std::nullopt;
+  const manifest::Build& build = *candidate.build;
+  const std::string command = "engine-info " + build.engine + (is_version(build.version) ? "@" : "@===") +
+                              build.version + " --flavor " + build.flavor + " --warm";
+  Diagnosis diagnosis =
+      diagnose("EH-G27").with("build", build.id, "catalog").with("warm", command, "catalog");
+  for (const std::string& gpu : gpus) diagnosis.with("device", gpu, "the manifest's GPU code");
+  return diagnosis;
+}
+
 std::string obstacle_text(const Diagnosis& obstacle) {
   if (obstacle.code == "EH-P03") {
     // "LicenseRef-" is SPDX's prefix of an id that is not on its list.

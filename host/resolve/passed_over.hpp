@@ -46,6 +46,13 @@ std::vector<PassedOver> newer_passed_over(const Plan& plan, const Candidate& tak
 // is against it.
 PassedOver why_passed_over(const Candidate& candidate);
 
+// Returns the GPUs that the build has only PTX for, as "cuda:0 (NVIDIA GeForce RTX 5090, 12.0)": the driver
+// compiles it when a kernel is first used there, which may take minutes. GPUs that the request does not use
+// do not count. Pure; any thread.
+std::vector<std::string> compiled_for(const Candidate& candidate);
+// Returns EH-G27 ("build", each "device", "warm": the command) if there are such GPUs. Pure; any thread.
+std::optional<Diagnosis> compiled_at_first_use(const Candidate& candidate);
+
 // Returns EH-S24 if `taken` is a CPU build that nobody requested, and the machine has an accelerator of any
 // maker. Evidence: "accelerator", "build", "reason". If an untried build of the engine is for the
 // accelerator, also "nearest", and "first_code", or "named" (engine@version) if the build is a prerelease

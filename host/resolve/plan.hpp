@@ -127,6 +127,8 @@ struct Plan {
   std::optional<Diagnosis> diagnosis;  // if no candidate is left: EH-S01, EH-S02 (unknown engine), …
   // EH-S22 ("build", "reason" or "nearest"): the forced build is not tried first.
   std::optional<Diagnosis> forced_in_vain;
+  // EH-S28: the preferred flavor is a version, a device or a version of CUDA, so no build can have it.
+  std::optional<Diagnosis> misplaced_flavor;
 };
 
 // Returns true if the devices that a request names are processors only. False if it names none.
@@ -161,9 +163,11 @@ bool may_use_processor(const Request& request);
 //
 // Plan::diagnosis if nothing is ranked: EH-S02 ("engine", "nearest", "known"…); else the best candidate's own
 // if it is quarantined or unavailable; else EH-S01 ("engine", "count", "request", "build", "reason",
-// "candidate"…). EH-S01 also names the parts of the request that refused builds: "unknown_version" with
-// "nearest_version" and each "version_here" that fits (without "build", "reason" and "candidate"), or
-// "of_other_versions", "of_other_flavors", "for_other_devices".
+// "candidate"…), EH-S28 if no build has the required flavor, EH-S29 if a device is a flavor. EH-S01 also
+// names the parts of the request that refused builds: "unknown_version" with "nearest_version" and each
+// "version_here" that fits, the newest of each minor release (without "build", "reason" and "candidate"), and
+// "of_flavor" if other flavors have the version; or "of_other_versions", "of_other_flavors",
+// "for_other_devices".
 //
 // Pure, any thread, linear in builds.
 Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog,

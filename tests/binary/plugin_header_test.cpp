@@ -78,6 +78,22 @@ TEST_F(Header, TheTextsAreReadWithoutTheLoader) {
   }
 }
 
+TEST(ServedVersions, AreThoseOfTheCapability) {
+  const std::vector<std::string> onnx = {"device.cpu", "format.onnx", "versions.>=1.17,<2"};
+  EXPECT_EQ(served_versions(onnx), ">=1.17,<2");
+  for (const char* version : {"1.17", "1.17.0", "1.32.0", "1.99"})
+    EXPECT_TRUE(serves_version(onnx, version)) << version;
+  for (const char* version : {"1.16.3", "2.0", "2.0.0", "1.17rc1", "0"})
+    EXPECT_FALSE(serves_version(onnx, version)) << version;
+  EXPECT_EQ(served_versions({"device.cpu"}), "");
+  EXPECT_TRUE(serves_version({"device.cpu"}, "0.1")) << "nothing is stated";
+  EXPECT_TRUE(serves_version({"versions.whatever"}, "0.1")) << "what cannot be read forbids nothing";
+  for (const char* range : {">=1", "==2.11", ">1.0, <2", "<=3.4.5,>2"})
+    EXPECT_TRUE(is_version_range(range)) << range;
+  for (const char* range : {"", "1.17", ">=", ">=1,", "~=1.2", ">=x", "!=2", ">=1;<2"})
+    EXPECT_FALSE(is_version_range(range)) << range;
+}
+
 TEST_F(Header, TextsThatAreNotInTheFileAreUnknown) {
   const std::string include = "-I" + test::source_path("/plugin-api/include");
   for (const char* definition :

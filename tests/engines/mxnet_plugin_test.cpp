@@ -34,7 +34,8 @@ TEST_F(MxnetPlugin, ReportsItsIdentity) {
   EXPECT_EQ(library->flags & ENGINE_PLUGIN_UNLOADABLE, 0u);
   EXPECT_STREQ(library->capabilities[0], "device.cpu");
   EXPECT_STREQ(library->capabilities[1], "format.mxnet");
-  EXPECT_EQ(library->capabilities[2], nullptr);
+  EXPECT_STREQ(library->capabilities[2], "versions.>=1.7,<2");
+  EXPECT_EQ(library->capabilities[3], nullptr);
 }
 
 TEST_F(MxnetPlugin, NamesTheReasonWhyTheLibraryCannotBeUsed) {

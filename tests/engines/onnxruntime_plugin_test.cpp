@@ -42,7 +42,8 @@ TEST_F(OnnxRuntimePlugin, ReportsItsIdentity) {
   EXPECT_EQ(library->flags & ENGINE_PLUGIN_UNLOADABLE, 0u);
   EXPECT_STREQ(library->capabilities[0], "device.cpu");
   EXPECT_STREQ(library->capabilities[1], "format.onnx");
-  EXPECT_EQ(library->capabilities[2], nullptr);
+  EXPECT_STREQ(library->capabilities[2], "versions.>=1.17,<2");
+  EXPECT_EQ(library->capabilities[3], nullptr);
 }
 
 TEST_F(OnnxRuntimePlugin, NamesTheSearchedFoldersWhenThereIsNoLibrary) {

@@ -48,7 +48,8 @@ TEST_F(TensorFlowPlugin, ReportsItsIdentity) {
   EXPECT_EQ(library->flags & ENGINE_PLUGIN_UNLOADABLE, 0u);
   EXPECT_STREQ(library->capabilities[0], "device.cpu");
   EXPECT_STREQ(library->capabilities[1], "format.savedmodel");
-  EXPECT_EQ(library->capabilities[2], nullptr);
+  EXPECT_STREQ(library->capabilities[2], "versions.>=2.4,<3");
+  EXPECT_EQ(library->capabilities[3], nullptr);
 }
 
 TEST_F(TensorFlowPlugin, NamesTheSearchedFoldersWhenThereIsNoLibrary) {

@@ -16,7 +16,8 @@ class InPlaceBuilds : public test::Environments {
   // A catalog with one plugin of that engine.
   static manifest::Catalog catalog(const std::string& engine, const std::string& version,
                                    const std::string& flavor, const std::vector<std::string>& needs = {},
-                                   const std::string& abi = {}, bool compiled = true) {
+                                   const std::string& abi = {}, bool compiled = true,
+                                   const std::vector<std::string>& capabilities = {}) {
     Json adapter = Json::object().set("needs", Json::strings(needs));
     if (!abi.empty()) adapter.set("cxx11_abi", abi);
     Json artifacts = Json::array();
@@ -46,6 +47,7 @@ class InPlaceBuilds : public test::Environments {
                          .set("arch", "x86_64")
                          .set("plugin",
                               Json::object().set("component", "the-plugin").set("path", "libengine_x.so"))
+                         .set("capabilities", Json::strings(capabilities))
                          .set("components", Json::array())));
     manifest::Catalog result;
     auto manifest = manifest::read_manifest(document, "/repository", "test");
@@ -120,6 +122,19 @@ TEST_F(InPlaceBuilds, WithACInterfaceTakeAPluginOfAnyMinorVersion) {
   ASSERT_TRUE(build);
   EXPECT_FALSE(build->in_place->problem);
   EXPECT_THAT(build->search, ElementsAre(at("ort/onnxruntime/capi/libonnxruntime.so.1.19.2")));
+}
+
+TEST_F(InPlaceBuilds, AreOfAReleaseThatThePluginServes) {
+  const auto problem_with = [&](const std::string& range) {
+    const auto build =
+        build_of("site", catalog("pytorch", "2.0.0", "cpu", {}, "1", true, {"versions." + range}));
+    return build && build->in_place->problem ? std::string(build->in_place->problem->value("plugin"))
+                                             : "none";
+  };
+  EXPECT_EQ(problem_with(">=2.0,<2.1"), "none");
+  EXPECT_EQ(problem_with("not a range"), "none") << "what cannot be read forbids nothing";
+  EXPECT_THAT(problem_with("<2.0.1"), HasSubstr("for releases <2.0.1"));
+  EXPECT_THAT(problem_with(">=2.0.2,<3"), HasSubstr("for releases >=2.0.2,<3"));
 }
 
 TEST_F(InPlaceBuilds, ForCudaNeedAPluginThatOpensCuda) {

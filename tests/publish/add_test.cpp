@@ -27,7 +27,7 @@ TEST_F(PublisherTest, CapabilitiesAreThoseOfThePlugin) {
     return (*document)["builds"].as_array()[0]["capabilities"].dump();
   };
   add_toy();
-  EXPECT_EQ(capabilities(), Json::strings({"device.cpu", "format.toy"}).dump());
+  EXPECT_EQ(capabilities(), Json::strings({"device.cpu", "format.toy", "versions.>=1.0,<9"}).dump());
   EXPECT_THAT(lint(workspace()).warnings, IsEmpty());
   AddRequest chosen = request();
   chosen.capabilities = {"device.cpu"};
@@ -51,9 +51,28 @@ TEST_F(PublisherTest, LintWarnsOfWhatContradictsThePlugin) {
   fs::remove(workspace().engine_file("other"));
   add_toy();
   edit("\"device.cpu\",", "");
-  edit("\"format.toy\"", "");
+  edit("\"format.toy\",", "");
+  edit("\"versions.>=1.0,<9\"", "");
   EXPECT_THAT(warned(),
               ElementsAre(HasSubstr("capabilities: it has none, and its plugin has device.cpu, format.toy")));
+}
+
+TEST_F(PublisherTest, AReleaseThatThePluginDoesNotServeIsSaid) {
+  for (const auto& [version, served] :
+       {std::pair("0.9.7", false), {"1.0", true}, {"8.99.1", true}, {"9.0.0", false}}) {
+    AddRequest one = request();
+    one.version = version;
+    const auto added = publish::add(workspace(), one);
+    ASSERT_TRUE(added) << version;
+    std::vector<std::string> said;
+    for (const auto& all : {added->warnings, lint(workspace()).warnings})
+      for (const Diagnosis& warning : all) said.emplace_back(warning.value("problem"));
+    const std::string problem =
+        std::string("its plugin serves the releases >=1.0,<9, and the build is ") + version;
+    EXPECT_THAT(
+        said, served ? testing::Matcher<std::vector<std::string>>(IsEmpty()) : ElementsAre(problem, problem));
+    fs::remove(workspace().engine_file("toy"));
+  }
 }
 #endif
 

@@ -2,7 +2,7 @@
 #include <enginehost/engine_plugin.h>
 #include <stdlib.h>
 
-static const char* const capabilities[] = {"device.cpu", "format.toy", NULL};
+static const char* const capabilities[] = {"device.cpu", "format.toy", "versions.>=1.0,<9", NULL};
 
 /* Needs the C library, as engines do. */
 static void destroy(engine_instance* engine) { free(engine); }

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <regex>
 #include <set>
 
 #include "tools/conformance/checks.hpp"
@@ -15,6 +16,12 @@ constexpr int repetitions = 100;
 constexpr auto repetition_limit =
     std::chrono::seconds(20);  // an engine that needs seconds to create must not fail for it
 
+// Returns true for ">=1.17,<2": bounds, separated by commas, of dotted numbers.
+bool is_range(const std::string& range) {
+  static const std::regex form("(>=|>|<=|<|==)[0-9]+([.][0-9]+)*(,(>=|>|<=|<|==)[0-9]+([.][0-9]+)*)*");
+  return std::regex_match(range, form);
+}
+
 std::string descriptor_problem(const engine_plugin& plugin) {
   if (!plugin.engine || !*plugin.engine) return "`engine` is empty";
   if (!plugin.version || !plugin.build) return "`version` or `build` is NULL";
@@ -25,6 +32,9 @@ std::string descriptor_problem(const engine_plugin& plugin) {
   if (!plugin.query) return "`query` is NULL";
   for (const char* const* name = plugin.capabilities; *name; name++) {
     if (!std::strchr(*name, '.')) return std::string("capability \"") + *name + "\" has no dot";
+    const std::string text = *name, prefix = "versions.";
+    if (text.rfind(prefix, 0) == 0 && !is_range(text.substr(prefix.size())))
+      return "capability \"" + text + "\" is not as \"versions.>=1.17,<2\"";
     if (name != plugin.capabilities && std::strcmp(name[-1], *name) >= 0) {
       return std::string("capabilities are not sorted at \"") + *name + "\"";
     }

@@ -439,6 +439,14 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
     TRY(list_chunks(workspace, part, request.chunks_from));
     TRY(put_component(manifest, part.component, component_of(part, request, i != 0), added.build, part.file));
   }
+  if (const std::string problem =
+          plugin.plugin_texts ? unserved_release(*plugin.plugin_texts, request.version) : "";
+      !problem.empty())
+    added.warnings.push_back(diagnose("EH-M16")
+                                 .with("document", path_text(added.manifest))
+                                 .with("member", "builds." + added.build + ".plugin")
+                                 .with("problem", problem)
+                                 .with("remedy", remedy_of_unserved_release));
   TRY(put_license(manifest, request, workspace.engine_file(request.engine)));
 
   Json build = Json::object();

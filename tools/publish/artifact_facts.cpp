@@ -258,4 +258,10 @@ ArtifactFacts facts_from_json(const Json& document) {
   return facts;
 }
 
+std::string unserved_release(const binary::PluginTexts& plugin, std::string_view version) {
+  if (binary::serves_version(plugin.capabilities, version)) return {};
+  return "its plugin serves the releases " + binary::served_versions(plugin.capabilities) +
+         ", and the build is " + std::string(version);
+}
+
 }  // namespace enginehost::publish

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,5 +68,13 @@ Result<ArtifactFacts> facts_of_tree(cache::TreeList list, const std::filesystem:
 
 Json to_json(const ArtifactFacts& facts);
 ArtifactFacts facts_from_json(const Json& document);
+
+// Returns the problem for a person if the plugin states that it does not serve that release of its runtime:
+// "its plugin serves the releases >=1.17,<2, and the build is 2.0.0". Empty: it serves it, or states no
+// range.
+std::string unserved_release(const binary::PluginTexts& plugin, std::string_view version);
+inline constexpr const char* remedy_of_unserved_release =
+    "use a plugin that serves this release; engine-info --self-test shows whether this one opens it all the "
+    "same";
 
 }  // namespace enginehost::publish

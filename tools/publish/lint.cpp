@@ -306,6 +306,12 @@ class LintRun {
               "its plugin calls the engine " + said.engine + ", and the manifest calls it " + build.engine +
                   ": each open warns of that (EH-R12)",
               "add the build with --engine " + said.engine + ", or compile the plugin with the other name");
+    if (const std::string problem = unserved_release(said, build.version); !problem.empty())
+      warning(place + ".plugin", problem, remedy_of_unserved_release);
+    const std::string range = binary::served_versions(said.capabilities);
+    if (!range.empty() && !binary::is_version_range(range))
+      warning(place + ".plugin", "the range of releases \"" + range + "\" of its plugin cannot be read",
+              "write it as \"versions.>=1.17,<2\" in the plugin");
     if (build.capabilities.empty() && !said.capabilities.empty())
       warning(place + ".capabilities", "it has none, and its plugin has " + join(said.capabilities, ", "),
               "copy them, or add the build again");

@@ -431,6 +431,29 @@ constexpr Entry entries[] = {
          {"pip uninstall {package} {overwritten}, then pip install {overwritten}",
           "{!package}uninstall both packages (pip uninstall onnxruntime onnxruntime-gpu), then install "
           "the one for GPUs"}},
+    {.name = {"EH-G27", "the first run compiles for your GPU"},
+     .meaning = "The build has no machine code for the GPU, only portable code (PTX). The driver compiles it "
+                "when it "
+                "is first used, and keeps the result for later runs. A note.",
+     .before = "the GPU code that the manifest lists, against the visible GPUs",
+     .causes = {"the first run compiles for your GPU and may take minutes, because {build} has only PTX for "
+                "{device...}; {warm} does it now",
+                "the first run compiles for your GPU and may take minutes"},
+     .remedies = {"{warm} compiles now, so that no later run waits"},
+     .category = Category::request},
+    {.name = {"EH-G28", "the driver does not keep what it compiles"},
+     .meaning =
+         "The driver's compute cache is switched off, or smaller than any that NVIDIA sets. Each run then "
+         "compiles again. A warning.",
+     .before = "CUDA_CACHE_DISABLE, CUDA_CACHE_PATH and CUDA_CACHE_MAXSIZE",
+     .causes =
+         {"{?disabled}{variable}={value} switches the driver's compute cache off, so each run compiles again",
+          "{variable}={value} is less than {least|bytes}, the smallest size that NVIDIA sets: a part may "
+          "be compiled again in each run",
+          "{?folder}{variable}={value} is no folder, so each run compiles again",
+          "the driver's compute cache is off or too small"},
+     .remedies = {"unset {variable}"},
+     .category = Category::request},
 };
 
 }  // namespace gpus_table

@@ -12,7 +12,11 @@ constexpr Entry entries[] = {
     {.name = {"EH-S01", "no build fits"},
      .meaning = "Builds of the engine are known, but none fits this machine and request.",
      .before = decided,
-     .causes = {"no build of {engine} for this system has version {unknown_version}; versions that fit here "
+     .causes = {"no build of {engine} for this system with flavor {of_flavor} has version {unknown_version}; "
+                "its versions that fit here are {version_here...}",
+                "no build of {engine} for this system with flavor {of_flavor} has version {unknown_version}; "
+                "its nearest is {nearest_version}",
+                "no build of {engine} for this system has version {unknown_version}; versions that fit here "
                 "are {version_here...}",
                 "no build of {engine} for this system has version {unknown_version}; the nearest is "
                 "{nearest_version}",
@@ -27,6 +31,7 @@ constexpr Entry entries[] = {
          {"{first_code=EH-S15}install the Visual C++ Redistributable for Visual Studio 2015-2022: "
           "https://learn.microsoft.com/cpp/windows/latest-supported-vc-redist",
           "request version {nearest_version}, or leave the version out",
+          "{index_version} is on the package index, and no repository lists it: {from_index}",
           "{pci_device=none}{!of_other_flavors}use a machine with an NVIDIA GPU; engine-info shows which "
           "engines open here",
           see_all, "{?of_other_versions}leave the version out to allow other versions",
@@ -277,6 +282,29 @@ constexpr Entry entries[] = {
      .remedies =
          {"use that device with another build: engine-info ENGINE --plan --explain lists the code of each",
           "leave the device out of the request"}},
+    {.name = {"EH-S28", "flavor that no build has"},
+     .meaning =
+         "No build of the engine has the requested flavor. Often a version, a device or a version of CUDA "
+         "was named as the flavor. A warning if the flavor was only preferred.",
+     .before = "the flavors of all builds of the engine",
+     .causes = {"{flavor} is a version of CUDA; its flavor of {engine} is {meant_flavor}",
+                "{flavor} is a version, and no flavor of {engine}: {meant_version}",
+                "{flavor} is a device, and no flavor of {engine}{?meant_device}",
+                "no build of {engine} has the flavor {flavor}; did you mean {nearest}?",
+                "no build of {engine} has the flavor {flavor}; flavors for this system are {known...}",
+                "no build of {engine} has the flavor {flavor}", "no build has the requested flavor"},
+     .remedies = {"request the flavor: --flavor {meant_flavor|word}",
+                  "request the version: engine-info {meant_version|word}",
+                  "request the device: --device {meant_device|word}",
+                  "leave the flavor out ({demanded_by}) to allow other flavors",
+                  "{!demanded_by}leave the flavor out to allow other flavors", see_all}},
+    {.name = {"EH-S29", "device that is a flavor"},
+     .meaning = "The request names a flavor of the engine as the device.",
+     .before = "the flavors and devices of all builds of the engine",
+     .causes = {"{device} is a flavor of {engine}, and no device", "the requested device is a flavor"},
+     .remedies = {"request the flavor: --flavor {meant_flavor|word}",
+                  "leave the device out ({device_set_by})",
+                  "{!device_set_by}leave the device out (--device)"}},
     {.name = {"EH-S30", "installation cannot be used"},
      .meaning =
          "The folder named as an existing installation cannot be read, or a part of its engine is missing.",

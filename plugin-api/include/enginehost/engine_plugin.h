@@ -172,7 +172,8 @@ typedef struct engine_plugin {
   uint32_t flags;                  /* ENGINE_PLUGIN_* */
   const char *engine;              /* the manifest's "engine": "onnxruntime" */
   const char *version, *build;     /* of this plugin; free text: commit, compiler, toolkit */
-  const char *const *capabilities; /* sorted, NULL at the end: "device.cuda", "format.onnx" */
+  const char *const *capabilities; /* sorted, NULL at the end: "device.cuda", "format.onnx"; the releases of the
+                                    * runtime that it serves, if it serves not all: "versions.>=1.17,<2" */
   /* There is no global init: two hosts in one process make two engines.  Having no device is no error.  [any] */
   engine_status (*create)(const engine_host *host, const engine_entry *options, size_t option_count,
                           engine_instance **out, engine_call *call) ENGINE_NOEXCEPT;
