@@ -23,8 +23,8 @@ std::string place_of(const std::string& path, const std::string& component, cons
   return "licenses/" + component + "/" + path;
 }
 
-// The names by which a linker and a loader look for a library whose file has a longer one: "libfoo.so" and its
-// SONAME.
+// The names by which a linker and a loader look for a library whose file has a longer one: "libfoo.so" and
+// its SONAME.
 void add_links(const Library& library, Contents& contents, std::map<std::string, std::string>& taken) {
   if (library.soname.empty() || library.soname == library.file) return;
   const std::string plain = library.file.substr(0, library.file.find(".so") + 3);

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the folder is of: each archive by its digest, and the tree of the files that come from it.
+// The origin of the folder: each archive by its digest, and the tree of the files that come from it.
 Json identity_of(const manifest::Build& parts) {
   Json components = Json::array();
   const auto owner = parts.manifest.lock();
