@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/named_file.hpp"
 #include "base/paths.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -37,7 +38,8 @@ Result<Json> make_sdk(const CacheRun& run, const SdkFlags& flags) {
   TRY(run.store().check_place());
   prepare_to_write(run);
   transfer::ProgressBar bar(stderr, run.common.quiet, run.prints_text());
-  const std::filesystem::path folder = std::filesystem::absolute(path_of(flags.folder));
+  const std::filesystem::path folder = given_path(flags.folder);
+  TRY(refuse_foreign_links(folder, "engine-cache"));
   auto sdk = explain::mark_as_argument(
       engine_sdk::write_sdk(context, std::move(request), folder,
                             {consent_for(context, &bar, run.common.yes), bar.callback()}),

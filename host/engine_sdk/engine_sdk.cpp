@@ -43,10 +43,15 @@ std::string cxx11_abi_of(const manifest::Build& build) {
   return plugin == owner->components.end() ? std::string() : plugin->second.cxx11_abi;
 }
 
-// The folder may be on another disk than the cache.
-Result<void> check_space(const fs::path& folder, const Contents& contents) {
+// The folder may be on another disk than the cache. Sizes that the manifest does not give count as nothing.
+Result<void> check_space(const fs::path& folder, const manifest::Build& parts) {
   std::uint64_t needed = 0;
-  for (const CopiedFile& file : contents.copied) needed += file.entry.size;
+  for (const manifest::Component* component : parts.all_components()) {
+    const manifest::Artifact& artifact = *acquire::first_usable(*component);
+    needed += artifact.unpacked;
+    for (const cache::TreeEntry& file : artifact.files) needed += file.size;
+    if (artifact.archive == "none") needed += artifact.size.value_or(0);
+  }
   fs::path there = folder.parent_path();
   std::error_code error;
   while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
@@ -88,6 +93,7 @@ Result<WrittenSdk> write_sdk(open::OpenContext& context, resolve::Request reques
     TRY_ASSIGN(size, sdk_in(folder, identity, context.cancel()));
     sdk.was_there = size.has_value();
     if (!size) {
+      TRY(check_space(folder, parts));
       acquire::AcquireOptions acquiring;
       acquiring.transfer = context.transfer_options();
       acquiring.download_limit = context.settings().downloads.max_artifact_bytes;
@@ -99,7 +105,6 @@ Result<WrittenSdk> write_sdk(open::OpenContext& context, resolve::Request reques
       sdk.warnings = std::move(fetched->warnings);
       TRY_ASSIGN(const Contents contents,
                  contents_of(parts, fetched->trees, store, package, cxx11_abi_of(*build)));
-      TRY(check_space(folder, contents));
       TRY_ASSIGN(size, write_folder(folder, contents, identity, context.cancel()));
     }
   }
