@@ -1,6 +1,5 @@
 // engine-cache sdk over repositories made here. engine_sdk_test.py links programs with the published engines.
 #include <gmock/gmock.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <future>
@@ -61,13 +60,12 @@ class EngineSdk : public testing::Test {
   static std::vector<std::string> content_of(const fs::path& folder) {
     std::vector<std::string> found;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-      struct stat status {};
-      ::lstat(entry.path().c_str(), &status);
       std::string line = entry.path().lexically_relative(folder).native();
       if (entry.is_symlink())
         line += " -> " + fs::read_symlink(entry.path()).native();
       else if (entry.is_regular_file())
-        line += " " + sha256_hex(read_text(entry.path())) + " " + std::to_string(status.st_mtim.tv_nsec);
+        line += " " + sha256_hex(read_text(entry.path())) + " " +
+                std::to_string(entry.last_write_time().time_since_epoch().count());
       found.push_back(line);
     }
     std::ranges::sort(found);
