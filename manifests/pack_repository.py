@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the local repository of a build tree: manifests from templates, and an archive of every plugin compiled here.
 
-usage: pack_repository.py --templates FOLDER [--files TABLE] --output FOLDER --name NAME --version VERSION --os OS --arch ARCH
-                          [--vendor-facts FILE] [--plugin NAME=FILE]... [--stand-in FILE]...
+usage: pack_repository.py --templates FOLDER [--files TABLE] [--headers TABLE] --output FOLDER --name NAME --version VERSION
+                          --os OS --arch ARCH [--vendor-facts FILE] [--plugin NAME=FILE]... [--stand-in FILE]...
 
 A template is a manifest in which a component may have "plugin_of": "NAME", "os": ..., "arch": ..., and "cxx11_abi": "0" or
 "1" if the plugin must be for that C++ ABI. If that plugin was compiled for that platform, its archive becomes the
@@ -221,6 +221,14 @@ def name_files(manifest: dict, table: dict) -> None:
                     artifact["ranges"] = [{"begin": begin, "end": end} for begin, end in known["ranges"]]
 
 
+def add_headers(manifest: dict, table: dict) -> None:
+    """Adds which headers a published archive has, from the table that name_headers.py makes."""
+    for component in manifest["components"].values():
+        for artifact in component.get("artifacts", []):
+            if known := table.get(artifact["sha256"]):
+                artifact["headers"] = {**known, "ranges": [{"begin": begin, "end": end} for begin, end in known["ranges"]]}
+
+
 def tree_of(path: str, content: bytes) -> str:
     """The tree id of an archive that contains only this executable file (cache/tree_list.hpp)."""
     line = f"X {len(content)} {hashlib.sha256(content).hexdigest()} {path}\n"
@@ -319,11 +327,13 @@ def pack(options: argparse.Namespace) -> None:
 
     files, manifests = {}, []
     table = json.loads(pathlib.Path(options.files).read_text()) if options.files else {}
+    headers = json.loads(pathlib.Path(options.headers).read_text()) if options.headers else {}
     for template in sorted(pathlib.Path(options.templates).glob("*.json")):
         try:
             manifests.append(fill(json.loads(template.read_text().replace("@VERSION@", options.version)), plugins, options,
                                   files))
             name_files(manifests[-1], table)
+            add_headers(manifests[-1], headers)
         except (Broken, KeyError, TypeError, ValueError) as error:
             raise Broken(f"{template}: {type(error).__name__}: {error}") from error
 
@@ -366,6 +376,7 @@ def main() -> int:
         parser.add_argument(f"--{required}", required=True)
     parser.add_argument("--files", metavar="TABLE", help="the table of name_files.py")
     parser.add_argument("--vendor-facts", metavar="FILE", help="the document of vendor facts")
+    parser.add_argument("--headers", metavar="TABLE", help="the table of name_headers.py")
     parser.add_argument("--plugin", action="append", default=[], metavar="NAME=FILE")
     parser.add_argument("--stand-in", action="append", default=[], metavar="FILE")
     try:

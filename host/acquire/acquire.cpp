@@ -150,6 +150,34 @@ Result<std::optional<Diagnosis>> reject_damaged_parts(const manifest::Build& bui
   return first;
 }
 
+// Asks whether the missing parts may be fetched, and sets the size of all of them.
+Result<void> ask(ComponentWork& work) {
+  if (!work.options.consent) {
+    work.total = size_in_manifest(work.build, work.store);
+    return {};
+  }
+  TRY_ASSIGN(const Question question, question_for(work.build, work.store, work.options, work.cancel));
+  if (question.download_known) work.total = question.download;
+  return question.sources.empty() ? Result<void>() : work.options.consent(question);
+}
+
+// For a canceled download, which the next call continues.
+void add_what_is_kept(Diagnosis& failure, const ComponentWork& work) {
+  if (failure.code != "EH-P10" || work.arrived == 0) return;
+  failure.with("kept", format_bytes(work.arrived));
+  if (work.total) failure.with("total", format_bytes(*work.total));
+}
+
+Result<std::vector<std::string>> acquire_components(ComponentWork& work) {
+  std::vector<std::string> trees;
+  for (const manifest::Component* component : work.build.all_components()) {
+    TRY_ASSIGN(std::string tree, acquire_component(*component, work));
+    trees.push_back(std::move(tree));
+  }
+  if (work.cancel && work.cancel->canceled()) return fail(diagnose("EH-P10").with("build", work.build.id));
+  return trees;
+}
+
 Result<cache::Installed> install(ComponentWork& work) {
   const manifest::Build& build = work.build;
   TRY_ASSIGN(cache::Stage stage, work.store.stage(cache::Store::key_of(build.id), waiting(work)));
@@ -159,12 +187,7 @@ Result<cache::Installed> install(ComponentWork& work) {
       !work.acquired.repaired)
     return **found;
   work.stage = &stage;
-  std::vector<std::string> trees;
-  for (const manifest::Component* component : build.all_components()) {
-    TRY_ASSIGN(std::string tree, acquire_component(*component, work));
-    trees.push_back(std::move(tree));
-  }
-  if (work.cancel && work.cancel->canceled()) return fail(diagnose("EH-P10").with("build", build.id));
+  TRY_ASSIGN(std::vector<std::string> trees, acquire_components(work));
   TRY_ASSIGN(const std::filesystem::path view, work.store.make_view(trees, stage));
   TRY(check_plugin(build, view));
   std::string proof = proof_of_files(build, trees, work.store);
@@ -304,21 +327,12 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
       acquired.warnings.push_back(*damage);
     }
     ComponentWork work{build, store, options, progress, cancel, acquired, {}, 0, 0, nullptr};
-    if (options.consent) {
-      TRY_ASSIGN(const Question question, question_for(build, store, options, cancel));
-      if (question.download_known) work.total = question.download;
-      const Clock::time_point asked = Clock::now();
-      if (!question.sources.empty()) TRY(options.consent(question));
-      began += Clock::now() - asked;  // a person reads
-    } else {
-      work.total = size_in_manifest(build, store);
-    }
+    const Clock::time_point asked = Clock::now();
+    TRY(ask(work));
+    began += Clock::now() - asked;  // a person reads
     if (auto installed = install(work); !installed) {
       Diagnosis& failure = installed.error();
-      if (failure.code == "EH-P10" && work.arrived != 0) {
-        failure.with("kept", format_bytes(work.arrived));
-        if (work.total) failure.with("total", format_bytes(*work.total));
-      }
+      add_what_is_kept(failure, work);
       // Only a tree is missing; the build's libraries are as they were installed.
       if (found && *found && !options.refetch && failure.code.starts_with("EH-N")) {
         acquired.warnings.push_back(std::move(failure));
@@ -333,6 +347,25 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
     if (progress)
       progress({transfer::Progress::Phase::done, work.total.value_or(work.before), work.total, 0, build.id});
   }
+}
+
+Result<FetchedTrees> fetch_trees(const manifest::Build& build, cache::Stage& stage, const cache::Store& store,
+                                 const AcquireOptions& options, const transfer::ProgressCallback& progress,
+                                 const std::optional<CancelToken>& cancel) {
+  Acquired acquired;
+  TRY_ASSIGN(auto damage, reject_damaged_parts(build, store));
+  if (damage) acquired.warnings.push_back(std::move(*damage));
+  ComponentWork work{build, store, options, progress, cancel, acquired, {}, 0, 0, &stage};
+  TRY(ask(work));
+  auto trees = acquire_components(work);
+  if (!trees) {
+    add_what_is_kept(trees.error(), work);
+    return fail(std::move(trees).error());
+  }
+  if (progress)
+    progress({transfer::Progress::Phase::done, work.total.value_or(work.before), work.total, 0, build.id});
+  return FetchedTrees{std::move(*trees), acquired.downloaded, std::move(acquired.sources),
+                      std::move(acquired.warnings)};
 }
 
 }  // namespace enginehost::acquire

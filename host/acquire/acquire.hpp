@@ -88,6 +88,21 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
                          const AcquireOptions& options, const transfer::ProgressCallback& progress = {},
                          const std::optional<CancelToken>& cancel = {});
 
+struct FetchedTrees {
+  std::vector<std::string> trees;  // of the components, in their order
+  std::uint64_t downloaded = 0;    // bytes over the network, or from files
+  std::vector<std::string> sources;
+  std::vector<Diagnosis> warnings;  // as in Acquired
+};
+
+// Fetches the components of a build into the store's trees as acquire() does, and makes no view and no record
+// of them. `stage`: of the caller; the trees are there as long as it lives, later until something is swept.
+// Errors: as acquire().
+Result<FetchedTrees> fetch_trees(const manifest::Build& build, cache::Stage& stage, const cache::Store& store,
+                                 const AcquireOptions& options,
+                                 const transfer::ProgressCallback& progress = {},
+                                 const std::optional<CancelToken>& cancel = {});
+
 // Returns options for waiting on another process. They show which process is waited for, and end when the
 // call is canceled.
 cache::WaitOptions waiting(const transfer::ProgressCallback& progress,

@@ -334,7 +334,8 @@ class ArtifactInstaller {
   bool is_bounded() const { return !artifact_.files.empty() || artifact_.archive == "none"; }
   cache::TreeLimits limits() const {
     const cache::TreeLimits most{work_.options.unpacked_limit, 200'000};
-    if (artifact_.files.empty()) return most;
+    if (artifact_.files.empty())
+      return {artifact_.unpacked != 0 ? std::min(most.bytes, artifact_.unpacked) : most.bytes, most.entries};
     std::uint64_t bytes = 0;
     for (const cache::TreeEntry& file : artifact_.files) bytes += file.size;
     return {std::min(most.bytes, bytes), artifact_.files.size()};

@@ -89,6 +89,36 @@ std::optional<std::string> only_for(const settings::Settings& settings, const ma
   return "";
 }
 
+// The question is asked after check_download().
+acquire::AcquireOptions with_check(OpenContext& context, const manifest::Build& build,
+                                   const acquire::AcquireOptions& options) {
+  acquire::AcquireOptions checked = options;
+  checked.consent = [&context, &build, ask = options.consent](const acquire::Question& question) {
+    auto standing = check_download(context, build, question);
+    if (!standing) return Result<void>(fail(std::move(standing).error()));
+    return ask ? ask(question) : Result<void>();
+  };
+  return checked;
+}
+
+// `fetched`: a Result<Acquired> or a Result<FetchedTrees>.
+template <class Fetched>
+void note_fetch(OpenContext& context, const manifest::Build& build, const Fetched& fetched) {
+  if (!fetched) {
+    if (asked_somebody(fetched.error())) context.note("fetch", fetch_failed(build, fetched.error()));
+    return;
+  }
+  // A source failed before another one served; it may have sent wrong bytes.
+  for (const Diagnosis& warning : fetched->warnings)
+    if (asked_somebody(warning)) context.note("fetch", fetch_failed(build, warning));
+  if (fetched->downloaded > 0)
+    context.note("fetch", Json::object()
+                              .set("build", build.id)
+                              .set("ok", true)
+                              .set("bytes", fetched->downloaded)
+                              .set("sources", Json::strings(fetched->sources)));
+}
+
 }  // namespace
 
 Result<void> repair_places(OpenContext& context) {
@@ -126,32 +156,26 @@ Result<acquire::Acquired> install_noted(OpenContext& context, const manifest::Bu
                                         const acquire::AcquireOptions& options,
                                         const transfer::ProgressCallback& progress) {
   TRY(repair_places(context));
-  acquire::AcquireOptions checked = options;
+  acquire::AcquireOptions checked = with_check(context, build, options);
   checked.only_for = only_for(context.settings(), build);
-  checked.consent = [&](const acquire::Question& question) -> Result<void> {
-    TRY(check_download(context, build, question));
-    return options.consent ? options.consent(question) : Result<void>();
-  };
   auto acquired = acquire::acquire(build, context.store(), checked, progress, context.cancel());
-  if (!acquired) {
-    if (asked_somebody(acquired.error())) context.note("fetch", fetch_failed(build, acquired.error()));
-    return acquired;
-  }
-  // A source failed before another one served; it may have sent wrong bytes.
-  for (const Diagnosis& warning : acquired->warnings)
-    if (asked_somebody(warning)) context.note("fetch", fetch_failed(build, warning));
-  if (acquired->downloaded > 0)
-    context.note("fetch", Json::object()
-                              .set("build", build.id)
-                              .set("ok", true)
-                              .set("bytes", acquired->downloaded)
-                              .set("sources", Json::strings(acquired->sources)));
+  note_fetch(context, build, acquired);
+  if (!acquired) return acquired;
   if (acquired->published)
     context.note("install", Json::object()
                                 .set("build", build.id)
                                 .set("digest", acquired->installed.digest)
                                 .set("repaired", acquired->repaired));
   return acquired;
+}
+
+Result<acquire::FetchedTrees> fetch_trees_noted(OpenContext& context, const manifest::Build& build,
+                                                cache::Stage& stage, const acquire::AcquireOptions& options,
+                                                const transfer::ProgressCallback& progress) {
+  auto fetched = acquire::fetch_trees(build, stage, context.store(), with_check(context, build, options),
+                                      progress, context.cancel());
+  note_fetch(context, build, fetched);
+  return fetched;
 }
 
 }  // namespace enginehost::open

@@ -27,4 +27,9 @@ Result<acquire::Acquired> install_noted(OpenContext& context, const manifest::Bu
                                         const acquire::AcquireOptions& options,
                                         const transfer::ProgressCallback& progress);
 
+// Calls acquire::fetch_trees() in the same way, with the event "fetch".
+Result<acquire::FetchedTrees> fetch_trees_noted(OpenContext& context, const manifest::Build& build,
+                                                cache::Stage& stage, const acquire::AcquireOptions& options,
+                                                const transfer::ProgressCallback& progress);
+
 }  // namespace enginehost::open

@@ -126,7 +126,11 @@ std::vector<HelpText>& texts() {
       {"engine-cache request",
        {{"engine-cache request lab.request onnxruntime@1.27", "ask for one engine"},
         {"engine-cache request lab.request", "ask for newer builds of all installed engines"}},
-       "admin.md"}};
+       "admin.md"},
+      {"engine-cache sdk",
+       {{"engine-cache sdk onnxruntime ort", "the newest version, for find_package(onnxruntime)"},
+        {"engine-cache sdk pytorch@2.15 libtorch", "this version, for find_package(Torch)"}},
+       "engine-sdk.md"}};
   return all;
 }
 

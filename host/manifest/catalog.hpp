@@ -38,6 +38,9 @@ struct Artifact {
   std::string tree;                     // pinned tree id, or empty
   std::vector<cache::TreeEntry> files;  // the files of that tree; empty: not named one by one
   std::vector<transfer::Range> ranges;  // of a zip: the parts of its bytes that hold them; empty: all
+  std::uint64_t unpacked = 0;           // bytes of the tree's files, where they are not named one by one
+  // The same archive with other files selected: the engine's headers, which no open needs; or nullptr.
+  std::shared_ptr<const Artifact> headers;
   std::vector<Source> sources;
   std::string chunks_sha256;  // digest of the list of its pieces' digests (transfer/chunk_list.hpp), or empty
   std::vector<Source> chunks_sources;  // where that list is: url or file

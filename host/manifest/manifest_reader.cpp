@@ -91,7 +91,7 @@ std::vector<transfer::Range> read_ranges(Reading& reading, Fields& fields, const
   constexpr std::size_t most_ranges = 1000;
   const Json* ranges = fields.array("ranges", Need::nullable);
   if (ranges == nullptr) return {};
-  if (artifact.archive != "zip" || artifact.files.empty() || !artifact.size) {
+  if (artifact.archive != "zip" || (artifact.files.empty() && artifact.unpacked == 0) || !artifact.size) {
     reading.refuse(fields.place_of("ranges"), "only a zip archive with \"files\" and \"size\" has ranges");
     return {};
   }
@@ -113,6 +113,25 @@ std::vector<transfer::Range> read_ranges(Reading& reading, Fields& fields, const
     result.push_back({*begin, *end});
   }
   return result;
+}
+
+// The headers are the same archive's, so that one digest stands for both.
+std::shared_ptr<const Artifact> read_headers(Reading& reading, Fields& fields, const Artifact& artifact) {
+  const Json* object = fields.object("headers", Need::optional);
+  if (object == nullptr) return nullptr;
+  auto headers = std::make_shared<Artifact>(artifact);
+  headers->select.clear();
+  headers->files.clear();
+  headers->ranges.clear();
+  Fields members(reading, *object, fields.place_of("headers"));
+  members.patterns("select", headers->select);
+  members.text("tree", Need::required, is_digest, headers->tree);
+  std::optional<std::uint64_t> unpacked;
+  members.size("unpacked", Need::required, unpacked, 1);
+  headers->unpacked = unpacked.value_or(0);
+  headers->ranges = read_ranges(reading, members, *headers);
+  members.warn_of_unknown();
+  return headers;
 }
 
 Artifact read_artifact(Reading& reading, const Json& object, const std::string& place) {
@@ -138,6 +157,7 @@ Artifact read_artifact(Reading& reading, const Json& object, const std::string& 
     artifact.chunks_sources = read_sources(reading, list);
     list.warn_of_unknown();
   }
+  artifact.headers = read_headers(reading, fields, artifact);
   fields.warn_of_unknown();
   return artifact;
 }

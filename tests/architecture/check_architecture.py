@@ -13,7 +13,7 @@ ROOMS = ["base", "plugin-api", "cache", "engines", "manifests"] + [
     "host/" + name for name in (
         "vendor_facts", "binary", "linker", "platform", "settings", "transfer", "oci", "manifest", "installations", "history", "resolve",
         "acquire", "preflight", "explain", "load", "catalog", "consent", "context", "decision_cache", "attempt",
-        "open", "offline", "sdk", "commands")] + [
+        "open", "offline", "engine_sdk", "sdk", "commands")] + [
     # The loader ends here: nothing above includes what publishers and authors of engines run.
     "tools/" + name for name in ("conformance", "oci", "offline", "publish", "follow", "commands")]
 

@@ -296,6 +296,26 @@ class PackRepository(unittest.TestCase):
         self.assertIn("libengine_other.so", self.pack(expect=1))
         self.assertEqual(self.snapshot(), before)
 
+    def test_headers_of_an_archive_are_added(self):
+        document, digest = template(), "ab" * 32
+        artifact = {"sha256": digest, "size": 9, "archive": "zip", "select": ["lib/*"], "sources": []}
+        document["components"]["toy-files"] = {"artifacts": [artifact, {**artifact, "sha256": "cd" * 32}]}
+        self.write_template(document)
+        entry = {"select": ["include/**"], "tree": "ef" * 32, "unpacked": 5, "ranges": [[1, 3]]}
+        (self.root / "headers.json").write_text(json.dumps({digest: entry}))
+        self.pack(more=["--headers", self.root / "headers.json"])
+        with_headers, without = self.manifest()["components"]["toy-files"]["artifacts"]
+        self.assertEqual(with_headers["headers"], {**entry, "ranges": [{"begin": 1, "end": 3}]})
+        self.assertNotIn("headers", without)
+
+    def test_the_tables_of_headers_agree(self):
+        tree = SCRIPT.parent.parent
+        published = json.loads((tree / "manifests/headers.json").read_text())
+        compiled_with = json.loads((tree / "engines/pytorch/headers.json").read_text())
+        both = published.keys() & compiled_with.keys()
+        self.assertGreater(len(both), 3)
+        self.assertEqual({one: published[one]["tree"] for one in both}, {one: compiled_with[one] for one in both})
+
 
 if __name__ == "__main__":
     unittest.main()
