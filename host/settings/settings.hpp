@@ -72,7 +72,9 @@ struct Policy {
       allowed_hosts;                  // the same; "example.org", "*.example.org", "example.org:8443"
   bool unsigned_repositories = true;  // false: not even one named on the command line
   bool loaded_libraries = true;       // false: a build never uses what the program had loaded
-  bool require_signatures = false;    // not even the local repository that is trusted by its place
+  bool updates = true;                // false: engine-cache update installs nothing, nor does an open
+  std::map<std::string, std::string> versions;  // by engine: the range that may be used
+  bool require_signatures = false;              // not even the local repository that is trusted by its place
   std::vector<AcceptedLicense> accepted_licenses;
   std::vector<std::string> forbidden_licenses;  // ids
   std::optional<std::int64_t>
