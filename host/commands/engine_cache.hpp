@@ -37,6 +37,7 @@ struct CacheSubcommand {
 };
 using AddSubcommands = std::vector<CacheSubcommand> (*)(CLI::App& app);
 
+std::vector<CacheSubcommand> add_update(CLI::App& app);
 std::vector<CacheSubcommand> add_verify(CLI::App& app);
 std::vector<CacheSubcommand> add_gc(CLI::App& app);  // and pin and unpin
 std::vector<CacheSubcommand> add_quarantine(CLI::App& app);

@@ -5,6 +5,7 @@
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "host/catalog/age.hpp"
 #include "host/catalog/repositories.hpp"
 #include "host/commands/common.hpp"
 #include "host/context/request.hpp"
@@ -403,8 +404,10 @@ std::string first_screen(open::OpenContext& context, const Screen& screen, bool 
   text +=
       "\n" + (engines ? engines_text(context, screen, plans)
                       : "which engines open here is not known, because the configuration cannot be used\n");
-  text += "\n";
   const std::size_t width = screen.width;
+  if (const auto age = catalog::age_of_manifests(context.catalog(), open::OpenContext::now()); age && engines)
+    text += join(wrapped(*age + ", so newer engines may exist: engine-cache update", width), "\n") + "\n";
+  text += "\n";
   for (const char* legend :
        {"engine-info ENGINE     opens one and shows what you got; --explain: every reason",
         "engine-info --verbose  everything that was detected, with its source"})

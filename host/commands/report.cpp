@@ -13,14 +13,17 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/acquire/description.hpp"
+#include "host/catalog/age.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/commands/say.hpp"
 #include "host/explain/explain.hpp"
+#include "host/history/last_update.hpp"
 #include "host/open/open.hpp"
 #include "host/platform/platform.hpp"
 #include "host/resolve/describe.hpp"
 #include "host/resolve/passed_over.hpp"
 #include "host/settings/policy.hpp"
+#include "host/settings/records.hpp"
 #include "host/vendor_facts/vendor_facts.hpp"
 
 namespace enginehost::commands {
@@ -175,6 +178,14 @@ std::string download_note(const acquire::Pending& pending) {
     text += std::string(", ") + (pending.licenses.size() == 1 ? "license " : "licenses ") +
             join(pending.licenses, ", ");
   return text;
+}
+
+// Returns the line about the last update or rollback, if it led to the build.
+std::string last_update_line(const open::OpenContext& context, const manifest::Build& build) {
+  const auto last = history::read_last_update(context.state_folder(), build.engine);
+  if (!last || last->now.build != build.id || last->before.version.empty()) return "";
+  const std::string day = settings::utc_text(last->at).substr(0, 10);
+  return labeled(last->held ? "rolled back" : "updated", "from " + last->before.version + " on " + day);
 }
 
 // Returns what was requested, or would have been better, than the build that is opened.
@@ -336,7 +347,8 @@ OutcomeReport outcome_report(open::OpenContext& context, const open::Outcome& ou
                                                          settings::own_repository(context.settings())));
     PathShortener shorten(path_text(context.settings().cache_folder.lexically_normal()), verbose);
     text += opened_report(outcome, shorten, verbose);
-    if (build != nullptr) text += forced_line(*outcome.chosen) + newer_versions(outcome);
+    if (build != nullptr)
+      text += forced_line(*outcome.chosen) + last_update_line(context, *build) + newer_versions(outcome);
     text += shorten.legend();
   } else if (outcome.state == open::State::planned) {
     const std::string title = build->engine + " " + build->version + " " + build->flavor;
@@ -349,7 +361,11 @@ OutcomeReport outcome_report(open::OpenContext& context, const open::Outcome& ou
     if (obstacle && !asks) text += labeled("stopped by", explain::one_line(*obstacle));
     if (!context.is_recorded())
       text += labeled("installed", outcome.plan.request.installed.contains(build->id) ? "yes" : "no");
-    text += forced_line(*outcome.chosen) + newer_versions(outcome);
+    text += forced_line(*outcome.chosen);
+    if (!context.is_recorded()) text += last_update_line(context, *build);
+    text += newer_versions(outcome);
+    if (const auto age = catalog::age_of_manifests(context.catalog(), open::OpenContext::now()))
+      text += labeled("known", *age + "; engine-cache update asks for newer ones");
   } else {
     const std::string& engine = outcome.plan.request.engine;
     text += (engine.empty() ? "the plugin" : engine) + " could not be opened\n";

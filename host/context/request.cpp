@@ -4,6 +4,7 @@
 
 #include "base/location.hpp"
 #include "cache/record_names.hpp"
+#include "host/history/last_update.hpp"
 #include "host/settings/policy.hpp"
 
 namespace enginehost::open {
@@ -67,6 +68,18 @@ void name_forced(const manifest::Catalog& catalog, resolve::Request& request) {
   }
 }
 
+// A rollback, and the versions that the policy allows.
+void add_choices_of_people(const OpenContext& context, resolve::Request& request) {
+  const auto last = history::read_last_update(context.state_folder(), request.engine);
+  if (last && last->held && request.held.empty()) request.held = last->now.build;
+  const settings::Policy& policy = context.settings().policy;
+  if (const auto range = policy.versions.find(request.engine); range != policy.versions.end()) {
+    request.allowed_versions = range->second;
+    request.allowed_by = policy.file;
+  }
+  if (!policy.updates && request.update == resolve::Update::open) request.update = resolve::Update::report;
+}
+
 }  // namespace
 
 Result<resolve::Plan> decide(OpenContext& context, resolve::Request request) {
@@ -79,6 +92,7 @@ Result<resolve::Plan> decide(OpenContext& context, resolve::Request request) {
     if (!context.is_recorded() && installed.in_place.empty()) request.installed_here.insert(installed.build);
   }
   if (!request.force.empty()) name_forced(context.catalog(), request);
+  if (!context.is_recorded()) add_choices_of_people(context, request);
   context.look_for_libraries(request.engine);
   resolve::Plan plan = resolve::decide(context.platform(), context.catalog(), context.history(),
                                        std::move(request), OpenContext::now());

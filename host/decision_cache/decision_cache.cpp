@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "cache/layer_trust.hpp"
 #include "host/explain/explain.hpp"
+#include "host/history/last_update.hpp"
 #include "host/history/program.hpp"
 #include "host/settings/settings_key.hpp"
 #include "host/vendor_facts/vendor_facts.hpp"
@@ -194,6 +195,7 @@ void add_decision(DependencySet& dependencies, OpenContext& context, const resol
   dependencies.add(Kind::stamp, builds_folder(context.store().root()));
   for (const fs::path& layer : context.store().layers()) dependencies.add(Kind::stamp, builds_folder(layer));
   dependencies.add(Kind::stamp, records_folder(context.state_folder()));
+  dependencies.add(Kind::stamp, path_text(history::updates_folder(context.state_folder())));
   dependencies.add(Kind::empty, sentinels_folder(context.state_folder()));
   // A repair of a skipped layer may change only the mode of a folder.
   if (!origin.passed_over.empty())

@@ -176,6 +176,7 @@ struct Catalog {
   std::vector<Shadowed> shadowed;
   std::vector<Blocked> blocked;                // by any repository or the policy; overrides everything
   std::map<std::string, std::string> expired;  // repository -> date: nothing new is installed from it
+  std::string created;  // of the newest index, "2026-08-01T09:00:00Z"; empty: none has a date
   std::vector<std::string> warnings;
   std::vector<Diagnosis>
       failures;  // repositories and manifests that could not be read; the others are still used

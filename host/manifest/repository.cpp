@@ -419,6 +419,7 @@ void merge(Catalog& catalog, const RepositoryContent& repository) {
   catalog.unread_engines.insert(repository.unread_engines.begin(), repository.unread_engines.end());
   catalog.warnings.insert(catalog.warnings.end(), repository.warnings.begin(), repository.warnings.end());
   catalog.failures.insert(catalog.failures.end(), repository.failures.begin(), repository.failures.end());
+  catalog.created = std::max(catalog.created, repository.index.created);
   if (!repository.expired.empty()) catalog.expired[repository.location] = repository.expired;
   for (const Blocked& one : repository.index.blocked)
     catalog.blocked.push_back({one.sha256, one.reason, repository.location, true, {}, one.engines});

@@ -10,6 +10,7 @@
 #include "base/paths.hpp"
 #include "host/acquire/description.hpp"
 #include "host/explain/explain.hpp"
+#include "host/history/last_update.hpp"
 #include "host/load/wire.hpp"
 #include "host/resolve/describe.hpp"
 #include "host/resolve/passed_over.hpp"
@@ -39,6 +40,19 @@ std::uint64_t downloaded_bytes(OpenContext& context, const Outcome& outcome) {
   return pending_download(context, *outcome.chosen->build).bytes;
 }
 
+// Returns the last update or rollback of the engine, if it led to the build; else null.
+Json last_update_document(const OpenContext& context, const Outcome& outcome) {
+  if (outcome.chosen == nullptr || context.is_recorded()) return {};
+  const manifest::Build& build = *outcome.chosen->build;
+  const auto last = history::read_last_update(context.state_folder(), build.engine);
+  if (!last || last->now.build != build.id) return {};
+  return Json::object()
+      .set("before", last->before.build)
+      .set("before_version", last->before.version)
+      .set("rolled_back", last->held)
+      .set("at", last->at);
+}
+
 Json outcome_document(OpenContext& context, const Outcome& outcome) {
   Json document = Json::object().set("state", name_of(outcome.state));
   if (outcome.opened && !outcome.opened->installed.build.empty()) {
@@ -65,6 +79,7 @@ Json outcome_document(OpenContext& context, const Outcome& outcome) {
                                       .set("version", update->candidate->build->version)
                                       .set("build", update->candidate->build->id)
                                 : Json());
+  document.set("last_update", last_update_document(context, outcome));
   document.set("obstacle", outcome.chosen != nullptr && outcome.chosen->obstacle
                                ? explain::to_json(*outcome.chosen->obstacle)
                                : Json());

@@ -164,6 +164,10 @@ void check_availability(const Build& build, const Question& question, Checks& ch
   const Request& request = question.request;
   if (!build.yanked.empty())
     refuse(checks, "EH-S11", "not withdrawn", build.yanked, {{"reason", build.yanked, "manifest"}});
+  // It counts for installed builds too, and force does not override it.
+  if (!question.allowed.accepts(build.version))
+    refuse(checks, "EH-S34", "version " + request.allowed_versions + " (policy)", build.version,
+           {{"range", request.allowed_versions, "policy"}, {"file", request.allowed_by, "policy"}});
   if (!build.blocked.empty())
     refuse(checks, "EH-M14", "not blocked", build.blocked, {{"reason", build.blocked, "index"}});
   if (build.in_place) {

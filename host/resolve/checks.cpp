@@ -25,6 +25,7 @@ Question::Question(const platform::Platform& observed, const Request& asked, std
     : machine(observed),
       request(asked),
       version(asked.version),
+      allowed(asked.allowed_versions),
       devices(devices_of(asked.device)),
       now(asked_at) {}
 

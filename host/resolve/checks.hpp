@@ -26,9 +26,9 @@ struct Question {
   Question(const platform::Platform& observed, const Request& asked, std::int64_t asked_at);
   const Machine machine;
   const Request& request;
-  const VersionSpecifier version;
-  const std::vector<std::string> devices;  // the devices that the request names, in order
-  const std::int64_t now;                  // seconds since 1970, by this machine's clock
+  const VersionSpecifier version, allowed;  // by the request, and by the policy
+  const std::vector<std::string> devices;   // the devices that the request names, in order
+  const std::int64_t now;                   // seconds since 1970, by this machine's clock
 };
 
 // How a build's CUDA relates to the driver, and how many visible GPUs it has no code for; used by ranking.

@@ -106,6 +106,7 @@ Rank rank_of(const Candidate& candidate, const Question& question, const CudaChe
     if (kind == device || (kind == "gpu" && device != "cpu")) break;
     ++rank.device_place;
   }
+  rank.not_held = !request.held.empty() && request.held != build.id;
   for (const Check& check : candidate.checks)
     if (check.result == Answer::unknown)
       (check.left_to_preflight ? rank.library_not_looked_for : rank.has_unknown) = 1;
@@ -181,8 +182,8 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const Question& questio
 // Returns the rank that the build would have if it fitted: without proofs, doubts and force.
 Rank merit_of(Rank rank) {
   rank.not_forced = 1;
-  rank.not_installed = rank.not_installed_version = rank.has_unknown = rank.unserved = rank.by_minor_version =
-      rank.library_not_looked_for = rank.not_proven = 0;
+  rank.not_held = rank.not_installed = rank.not_installed_version = rank.has_unknown = rank.unserved =
+      rank.by_minor_version = rank.library_not_looked_for = rank.not_proven = 0;
   return rank;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 // Returns what the rank has before the versions are compared: which devices the build serves, and how.
 Rank before_versions(Rank rank) {
-  rank.not_installed = rank.version_place = rank.not_installed_version = rank.stands_in =
+  rank.not_held = rank.not_installed = rank.version_place = rank.not_installed_version = rank.stands_in =
       rank.by_minor_version = rank.library_not_looked_for = rank.priority = rank.toolkit =
           rank.not_completed = rank.not_proven = 0;
   return rank;
@@ -19,7 +19,7 @@ Rank before_versions(Rank rank) {
 
 // Returns the rank that Update::open would give.
 Rank with_updates(Rank rank) {
-  rank.not_installed = 0;
+  rank.not_installed = rank.not_held = 0;
   return rank;
 }
 

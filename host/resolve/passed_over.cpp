@@ -183,6 +183,8 @@ std::optional<PassedOver> update_of(const Plan& plan, const Candidate& taken) {
   if (!plan.update || compare_versions(plan.update->version, taken.build->version) <= 0) return std::nullopt;
   const auto found = std::ranges::find(plan.candidates, plan.update, &Candidate::build);
   if (found == plan.candidates.end() || found->verdict != Verdict::fits) return std::nullopt;
+  if (plan.request.held == taken.build->id)
+    return PassedOver{&*found, "", "rolled back (engine-cache update --install " + plan.request.engine + ")"};
   return PassedOver{&*found, "", "not installed (--update open)"};
 }
 
@@ -239,7 +241,7 @@ std::vector<PassedOver> newer_passed_over(const Plan& plan, const Candidate& tak
     const bool only_processor = main_device(*best->build) == "cpu" && main_device(*taken.build) != "cpu";
     if (fits && plan.request.force == taken.build->id)
       one.reason = "another build is forced";
-    else if (fits && waits(*best))
+    else if (fits && (waits(*best) || plan.request.held == taken.build->id))
       continue;  // the update is newer, or nothing is to be reported
     else if (fits)
       one.reason = only_processor ? "for the processor only" : "not as requested";

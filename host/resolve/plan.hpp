@@ -39,6 +39,10 @@ struct Request {
   // decided for.
   std::set<std::string> installed_here;
   Update update = Update::report;
+  // The build that somebody went back to (history::LastUpdate): it goes before newer ones. Empty: none.
+  std::string held;
+  // The range of versions that the machine's policy allows, and its file; empty: all.
+  std::string allowed_versions, allowed_by;
 };
 
 enum class Answer { yes, no, unknown };
@@ -71,6 +75,7 @@ struct Rank {
   int unnamed_prerelease = 0;    // tried if nothing else fits, or if the request names one
   int flavor_not_requested = 0;  // a flavor was requested and this is another one
   int device_place = 0;          // position of the build's main device in the request's list
+  int not_held = 0;              // somebody went back to another build
   int has_unknown = 0;
   int is_cpu = 0;
   int unserved = 0;               // visible GPUs that it has no code for
@@ -151,6 +156,9 @@ bool may_use_processor(const Request& request);
 // - A prerelease is ranked behind every other build that fits, unless the request names one.
 // - A build that is installed is ranked before a newer one that would have to be fetched, if they serve the
 //   same devices (docs/decisions/042). With Update::open it is ranked before others of its version only.
+// - A build that somebody went back to is ranked before all others that serve the request as well, whatever
+//   `update` says (docs/decisions/045). One that does not fit changes nothing.
+// - A build of a version that the policy does not allow is never ranked (EH-S34), not even by `force`.
 // - A build with stand-ins is ranked behind the same version without, on a machine with NVIDIA's driver:
 //   another engine of the process may need NVIDIA's own libraries, and one process has one file for each
 //   name.

@@ -85,6 +85,16 @@ class Members {
       target.push_back({id.as_string(), sha256.as_string()});
     }
   }
+  void versions(const char* key, std::map<std::string, std::string>& target) {
+    const Json* value = find(key);
+    if (value == nullptr) return;
+    if (!value->is_object()) return refuse(key, "an object is expected: {\"onnxruntime\": \"<1.32\"}");
+    for (const auto& [engine, range] : value->as_object()) {
+      if (!range.is_string() || range.as_string().empty())
+        return refuse(key, "\"" + engine + "\" needs a range of versions: \">=1.20,<2\"");
+      target[engine] = range.as_string();
+    }
+  }
   // Warns of unknown members. One of a policy is refused, because a rule that does not hold must not look as
   // if it did, and most programs show no warnings.
   void judge_unknown(std::vector<std::string>& warnings) {
@@ -218,6 +228,8 @@ Result<void> read_policy(const Json& block, const std::string& file, ConfigFile&
   members.read({"vendor_facts_repository", {Kind::text}, {.problem = not_a_location}},
                policy.vendor_facts_repository);
   policy.vendor_facts_repository = plain_location(policy.vendor_facts_repository);
+  members.read({"updates", {Kind::toggle}}, policy.updates);
+  members.versions("versions", policy.versions);
   members.read(texts("locked"), config.locked_keys);
   members.accepted_licenses("accept_licenses", policy.accepted_licenses);
   members.read(texts("forbid_licenses"), policy.forbidden_licenses);
@@ -234,10 +246,20 @@ std::string misplaced_rule(const std::string& key) {
   const std::string lower = to_lower(key);
   if (lower.starts_with("polic") || nearest(lower, {"policy"}, 2))
     return "\"" + key + "\" is no key; did you mean \"policy\"?";
-  constexpr std::string_view rules[] = {
-      "unsigned_repositories", "allowed_hosts",    "require_signatures", "locked",
-      "accept_licenses",       "forbid_licenses",  "max_staleness_days", "blocked",
-      "for_newer_versions",    "loaded_libraries", "vendor_facts",       "vendor_facts_repository"};
+  constexpr std::string_view rules[] = {"unsigned_repositories",
+                                        "allowed_hosts",
+                                        "require_signatures",
+                                        "locked",
+                                        "accept_licenses",
+                                        "forbid_licenses",
+                                        "max_staleness_days",
+                                        "blocked",
+                                        "for_newer_versions",
+                                        "loaded_libraries",
+                                        "vendor_facts",
+                                        "vendor_facts_repository",
+                                        "updates",
+                                        "versions"};
   if (std::ranges::find(rules, lower) == std::end(rules)) return {};
   return "\"" + key + "\" is a rule of \"policy\": write \"" + lower + "\" into that block";
 }

@@ -170,6 +170,14 @@ std::optional<Diagnosis> forbidden_loaded(const Policy& policy, const std::strin
                  "using " + library + ", which the program had loaded, for " + build);
 }
 
+std::optional<Diagnosis> forbidden_update(const Settings& settings, const std::string& engine) {
+  const Policy& policy = settings.policy;
+  const std::string what = "updating " + engine;
+  if (!policy.updates) return refusal(policy, "updates", "false", what);
+  if (policy.locks("update") && settings.update == "never") return refusal(policy, "update", "never", what);
+  return std::nullopt;
+}
+
 bool accepts_license(const Policy& policy, const std::string& id, const std::string& sha256,
                      bool is_verified) {
   return std::ranges::any_of(policy.accepted_licenses, [&](const AcceptedLicense& license) {

@@ -60,6 +60,10 @@ bool accepts_license(const Policy& policy, const std::string& id, const std::str
 std::optional<Diagnosis> forbidden_loaded(const Policy& policy, const std::string& library,
                                           const std::string& build);
 
+// The failure for an update where policy.updates is false, or where the setting "update" is locked to
+// "never".
+std::optional<Diagnosis> forbidden_update(const Settings& settings, const std::string& engine);
+
 // Checks a value that a request carries besides the settings (a flavor, a device) against a locked key.
 // `value` empty: not requested. Error: EH-P01 when it differs from the locked value.
 Result<void> check_locked(const Settings& settings, const std::string& key, const std::string& value);

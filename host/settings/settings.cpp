@@ -381,6 +381,9 @@ void record_policy(const Policy& policy, const std::string& source, SettingsMerg
   if (policy.require_signatures) merge.record("policy.require_signatures", "true", source);
   if (!policy.loaded_libraries) merge.record("policy.loaded_libraries", "false", source);
   if (!policy.vendor_facts) merge.record("policy.vendor_facts", "false", source);
+  if (!policy.updates) merge.record("policy.updates", "false", source);
+  for (const auto& [engine, range] : policy.versions)
+    merge.record("policy.versions." + engine, range, source);
   std::vector<std::string> accepted;
   for (const AcceptedLicense& license : policy.accepted_licenses)
     accepted.push_back(license.sha256.empty() ? license.id : license.id + "@sha256:" + license.sha256);

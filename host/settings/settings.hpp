@@ -72,8 +72,10 @@ struct Policy {
       allowed_hosts;                  // the same; "example.org", "*.example.org", "example.org:8443"
   bool unsigned_repositories = true;  // false: not even one named on the command line
   bool loaded_libraries = true;       // false: a build never uses what the program had loaded
-  bool require_signatures = false;    // not even the local repository that is trusted by its place
-  bool vendor_facts = true;           // false: only the table that was compiled in (host/vendor_facts)
+  bool updates = true;                // false: engine-cache update installs nothing, nor does an open
+  std::map<std::string, std::string> versions;  // by engine: the range that may be used
+  bool require_signatures = false;              // not even the local repository that is trusted by its place
+  bool vendor_facts = true;  // false: only the table that was compiled in (host/vendor_facts)
   // A repository besides EngineHost's own whose vendor facts count; empty: none.
   std::string vendor_facts_repository;
   std::vector<AcceptedLicense> accepted_licenses;

@@ -344,6 +344,38 @@ constexpr Entry entries[] = {
      .remedies = {"use a published build: engine-info ENGINE --plan --explain lists them",
                   "copy the installation with the tools that made it, and name it on the other machine with "
                   "--installation"}},
+    {.name = {"EH-S34", "version not allowed by the policy"},
+     .meaning =
+         "The machine's policy allows a range of versions of this engine, and the build is of another.",
+     .before = "\"versions\" of the policy",
+     .causes = {"{build} is of version {found}, and the policy of {file} allows {range}",
+                "the policy of {file} allows {range}", "the policy does not allow this version"},
+     .remedies = {"use an allowed version: engine-info ENGINE --plan --explain lists those that fit",
+                  "administrator: change \"versions\" of the policy in {file}"},
+     .exit_status = S::forbidden,
+     .category = Category::policy},
+    {.name = {"EH-S35", "nothing to go back to"},
+     .meaning = "A rollback was asked for, and no older build of the engine is installed or was used before "
+                "the last update; or the older build must not be used any more.",
+     .before = "the record of the last update and the installed builds",
+     .causes = {"{build} of {engine} was used before, and must not be used any more: {reason}",
+                "{build} of {engine} was used before, and is no longer in the cache ({size} to fetch)",
+                "{build} of {engine} was used before, and no repository lists it any more",
+                "{engine} {version} is the oldest installed version, and no update is on record",
+                "no build of {engine} is installed"},
+     .remedies =
+         {"{?command}{command}, then engine-cache rollback {engine|word}",
+          "{!command}to use another version, name it: engine-info {engine|word} --plan --explain lists "
+          "them"}},
+    {.name = {"EH-S36", "no repository to ask for updates"},
+     .meaning = "An update was asked for, and the only repositories are folders of this machine: what they "
+                "list changes when EngineHost itself is updated, or when somebody writes to them.",
+     .before = "the configured repositories",
+     .causes = {"no repository on the web is configured, so that nothing newer than {newest} can be known",
+                "no repository on the web is configured"},
+     .remedies = {"add one: \"repositories\": [\"https://…\"] in the configuration (docs/settings.md), or "
+                  "--repository for one command",
+                  "update EngineHost, which brings a newer list of builds"}},
 };
 
 }  // namespace selection_table
