@@ -3,13 +3,13 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/paths.hpp"
-#include "base/sha256.hpp"
+#include "base/text.hpp"
 
 namespace enginehost::history {
 namespace {
 
 std::filesystem::path file_of_update(const std::filesystem::path& state_folder, std::string_view engine) {
-  return updates_folder(state_folder) / (sha256_hex(engine).substr(0, 32) + ".json");
+  return updates_folder(state_folder) / (percent_encoded(engine, "-_") + ".json");
 }
 
 Json document_of(const UsedBuild& used) {
