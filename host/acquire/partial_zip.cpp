@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t tail_size = 256u << 10;  // holds the end record, and most directories whole
+constexpr std::uint64_t largest_fetched_directory = std::uint64_t{64} << 20;
 
 Result<std::uint64_t> size_of_source(const transfer::Place& source, std::uint64_t limit,
                                      const transfer::TransferOptions& options,
@@ -68,45 +69,60 @@ Result<std::vector<transfer::Range>> ranges_of(const ZipDirectory& directory,
   return ranges;
 }
 
-Result<std::string> unpack_parts(const transfer::Place& source, const manifest::Artifact& artifact,
-                                 const std::vector<cache::TreeEntry>& wanted, const fs::path& into,
-                                 const AcquireOptions& options, const std::optional<CancelToken>& cancel) {
-  const transfer::TransferOptions& transfer = source.options ? *source.options : options.transfer;
-  TRY_ASSIGN(const std::uint64_t size, size_of_source(source, options.download_limit, transfer, cancel));
-  TRY_ASSIGN(const fs::path scratch, make_private_folder(into.parent_path(), "parts"));
-  const std::string where = without_passwords(source.url.empty() ? path_text(source.path) : source.url);
-  std::uint64_t received = 0;
-  const auto fetch = [&](const char* name,
-                         const std::vector<transfer::Range>& ranges) -> Result<std::unique_ptr<GrowingFile>> {
-    TRY_ASSIGN(auto file, GrowingFile::open(scratch / name, into, SelectedRanges::size_of_file(ranges)));
-    SelectedRanges parts(*file, ranges);
-    std::vector<transfer::MirrorFailure> failures;
-    const auto place = [&](const transfer::TransferOptions&, const CancelToken&) {
-      return Result<transfer::Place>(source);
-    };
-    TRY_ASSIGN(const transfer::DownloadReport report,
-               transfer::download({{{where, place}}, size}, parts, transfer, failures, {}, cancel));
-    received += report.received;
-    TRY(parts.finish());
-    file->complete();
-    return file;
+Result<std::unique_ptr<GrowingFile>> PartialZip::fetch(const char* name,
+                                                       const std::vector<transfer::Range>& ranges) {
+  TRY_ASSIGN(auto file, GrowingFile::open(scratch_ / name, scratch_, SelectedRanges::size_of_file(ranges)));
+  SelectedRanges parts(*file, ranges);
+  std::vector<transfer::MirrorFailure> failures;
+  const auto place = [&](const transfer::TransferOptions&, const CancelToken&) {
+    return Result<transfer::Place>(source_);
   };
-  std::uint64_t from = size - std::min(size, tail_size);
-  TRY_ASSIGN(auto end, fetch("tail", {{from, size}}));
-  TRY_ASSIGN(const std::uint64_t directory_at, zip_directory_at(end->descriptor(), size, from));
+  TRY_ASSIGN(const transfer::DownloadReport report,
+             transfer::download({{{where_, place}}, size_}, parts, transfer(), failures, {}, cancel_));
+  received_ += report.received;
+  TRY(parts.finish());
+  file->complete();
+  return file;
+}
+
+Result<PartialZip> PartialZip::open(const transfer::Place& source, const fs::path& scratch,
+                                    const AcquireOptions& options, const std::optional<CancelToken>& cancel) {
+  PartialZip zip(source, scratch, options, cancel);
+  zip.where_ = without_passwords(source.url.empty() ? path_text(source.path) : source.url);
+  TRY_ASSIGN(zip.size_, size_of_source(source, options.download_limit, zip.transfer(), cancel));
+  std::uint64_t from = zip.size_ - std::min(zip.size_, tail_size);
+  TRY_ASSIGN(auto end, zip.fetch("tail", {{from, zip.size_}}));
+  TRY_ASSIGN(const std::uint64_t directory_at, zip_directory_at(end->descriptor(), zip.size_, from));
   if (directory_at < from) {
+    if (zip.size_ - directory_at > largest_fetched_directory)
+      return fail(diagnose("EH-F21").with("archive", "zip").with("problem", "the directory is too long"));
     from = directory_at;
-    TRY_ASSIGN(end, fetch("directory", {{from, size}}));
+    TRY_ASSIGN(end, zip.fetch("directory", {{from, zip.size_}}));
   }
-  TRY_ASSIGN(const ZipDirectory directory, read_zip_directory(end->descriptor(), size, from));
-  TRY_ASSIGN(const std::vector<transfer::Range> ranges, ranges_of(directory, artifact, wanted));
+  TRY_ASSIGN(zip.directory_, read_zip_directory(end->descriptor(), zip.size_, from));
+  return zip;
+}
+
+Result<void> PartialZip::unpack(const manifest::Artifact& artifact,
+                                const std::vector<cache::TreeEntry>& wanted, const fs::path& into) {
+  TRY_ASSIGN(const std::vector<transfer::Range> ranges, ranges_of(directory_, artifact, wanted));
   // An archive of these entries only: in the original order, with an empty directory at the end.
   TRY_ASSIGN(const auto entries, fetch("entries", ranges));
   std::uint64_t bytes = 0;
   for (const cache::TreeEntry& entry : wanted) bytes += entry.size;
-  cache::TreeWriter writer(into, {std::min(options.unpacked_limit, bytes), wanted.size()});
-  TRY(unpack(artifact, *entries, Way::streaming, writer, cancel, {}).map([](const Unpacked&) {}));
-  return where + " (" + format_bytes(received) + ")";
+  cache::TreeWriter writer(into, {std::min(options_.unpacked_limit, bytes), wanted.size()});
+  TRY(acquire::unpack(artifact, *entries, Way::streaming, writer, cancel_, {}).map([](const Unpacked&) {}));
+  entries->remove();
+  return {};
+}
+
+Result<std::string> unpack_parts(const transfer::Place& source, const manifest::Artifact& artifact,
+                                 const std::vector<cache::TreeEntry>& wanted, const fs::path& into,
+                                 const AcquireOptions& options, const std::optional<CancelToken>& cancel) {
+  TRY_ASSIGN(const fs::path scratch, make_private_folder(into.parent_path(), "parts"));
+  TRY_ASSIGN(PartialZip zip, PartialZip::open(source, scratch, options, cancel));
+  TRY(zip.unpack(artifact, wanted, into));
+  return zip.where() + " (" + format_bytes(zip.received()) + ")";
 }
 
 }  // namespace enginehost::acquire

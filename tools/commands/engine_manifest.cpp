@@ -20,6 +20,7 @@
 #include "host/context/open_context.hpp"
 #include "host/explain/explain.hpp"
 #include "host/manifest/shapes.hpp"
+#include "tools/commands/follow.hpp"
 #include "tools/commands/passphrase.hpp"
 #include "tools/publish/add.hpp"
 #include "tools/publish/lint.hpp"
@@ -412,8 +413,7 @@ Result<int> run(int argc, char** argv) {
   app.add_flag("--quiet", flags.quiet, "print no progress and no warnings, except those of lint")
       ->group(group);
   app.add_flag("--verbose", flags.verbose, "print more")->group(group);
-  // Accepted because the other commands have it.
-  app.add_flag("--offline", flags.offline, "open no socket: this command never does")->group(group);
+  app.add_flag("--offline", flags.offline, "open no socket: only follow does otherwise")->group(group);
   add_version_flag(app);
   const auto subcommand = [&](const char* name, const char* text) {
     CLI::App* made = app.add_subcommand(name, text);
@@ -429,7 +429,9 @@ Result<int> run(int argc, char** argv) {
   sign_options(*signing, flags);
   CLI::App* publishing = subcommand("publish", "write the folder that a web server serves");
   publishing->add_option("OUT", flags.out, "the folder to write")->required();
+  const auto follow = add_follow(app, {flags.json, flags.quiet, flags.verbose, flags.offline});
   if (const auto status = parse(app, argc, argv)) return *status;
+  if (app.got_subcommand("follow")) return follow();
   if (starting->parsed()) return report(init(flags), flags.json);
   if (adding->parsed()) return report(add(flags), flags.json);
   if (linting->parsed()) return lint(flags);
@@ -463,6 +465,10 @@ int run_program(int argc, char** argv) {
         {{"engine-manifest sign repository --key safe.key", "sign with one key"},
          {"engine-manifest sign repository --key safe.key --add-index-key daily.pub",
           "let a second key sign the index"}},
+        "publishing.md"},
+       {"engine-manifest follow",
+        {{"engine-manifest follow plans/toy.json", "write the rows of new releases"},
+         {"engine-manifest follow plans/toy.json --check --json", "what would change, for a program"}},
         "publishing.md"},
        {"engine-manifest publish",
         {{"engine-manifest publish repository served", "write the folder for a web server"},

@@ -22,7 +22,7 @@ std::int64_t upload_time(const std::string& text) {
 std::string problem_of(const transfer::ListedFile& listed, const std::optional<publish::WheelName>& name,
                        const std::string& project) {
   if (!manifest::is_file_name(listed.file) || !name) return "its name is no wheel's name";
-  if (name->project != publish::normal_project(project)) return "its name is one of " + name->project;
+  if (name->project != project) return "its name is one of " + name->project;
   if (!is_version(name->version)) return "\"" + name->version + "\" is no version";
   if (listed.sha256.empty()) return "the index gives no SHA-256 digest of it";
   if (!manifest::is_digest(listed.sha256)) return "\"" + listed.sha256 + "\" is no SHA-256 digest";
@@ -43,9 +43,10 @@ transfer::Place place_of(const PublishedFile& file) {
   return place;
 }
 
-Result<std::vector<Release>> PackageIndex::releases(const std::string& project) {
-  for (const auto& [name, known] : asked_)
-    if (name == project) return known;
+Result<std::vector<Release>> PackageIndex::releases(const std::string& name) {
+  const std::string project = publish::normal_project(name);
+  for (const auto& [asked, known] : asked_)
+    if (asked == project) return known;
   TRY_ASSIGN(std::vector<Release> found, ask(project));
   asked_.emplace_back(project, found);
   return found;

@@ -52,7 +52,7 @@ class PackageIndex : public Index {
   PackageIndex(transfer::TransferOptions options, std::optional<CancelToken> cancel)
       : options_(std::move(options)), cancel_(std::move(cancel)) {}
   Result<std::vector<Release>> releases(const std::string& project) override;
-  // Of all projects asked until now: files without a usable name, digest or URL, and releases with too many.
+  // Files without a usable name or digest, and releases with too many files, of all projects asked until now.
   const std::vector<LeftOut>& left_out() const { return left_out_; }
 
  private:
@@ -64,7 +64,7 @@ class PackageIndex : public Index {
   std::vector<LeftOut> left_out_;
 };
 
-// Files of one release. The whole page of torch has 987.
+// Limit of one release. The whole page of torch has 987 files.
 constexpr std::size_t most_files_of_release = 1000;
 
 }  // namespace enginehost::follow

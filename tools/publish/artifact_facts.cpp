@@ -12,7 +12,6 @@
 #include "host/acquire/installed_parts.hpp"
 #include "host/acquire/unpack.hpp"
 #include "host/binary/binary.hpp"
-#include "tools/publish/listing.hpp"
 
 namespace enginehost::publish {
 namespace {
@@ -129,6 +128,31 @@ bool ArtifactFacts::has_file(std::string_view view_path) const {
   return std::find(files.begin(), files.end(), view_path) != files.end();
 }
 
+Result<ArtifactFacts> facts_of_tree(cache::TreeList list, const fs::path& root, std::string unpacked_as) {
+  ArtifactFacts facts;
+  facts.tree = list.id();
+  facts.unpacked_as = std::move(unpacked_as);
+  facts.reports_paths = true;
+  for (const cache::TreeEntry& one : list.entries) {
+    facts.files.push_back(one.path);
+    if (one.kind == cache::TreeEntry::Kind::link) {
+      facts.links.emplace(one.path, one.identity);
+      continue;
+    }
+    const fs::path path = root / path_of(one.path);
+    const auto info = binary::read_binary(path);
+    const bool is_library = info && info->kind != binary::Kind::unknown && info->problems.empty();
+    if (!is_library) continue;
+    TRY_ASSIGN(LibraryFacts library, facts_of(path, one.path, *info));
+    facts.libraries.push_back(std::move(library));
+  }
+  std::sort(facts.files.begin(), facts.files.end());
+  std::sort(facts.libraries.begin(), facts.libraries.end(),
+            [](const LibraryFacts& a, const LibraryFacts& b) { return a.path < b.path; });
+  facts.entries = std::move(list.entries);
+  return facts;
+}
+
 Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::path& archive,
                                 const fs::path& scratch) {
   std::error_code error;
@@ -143,29 +167,7 @@ Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const fs::pa
   TRY_ASSIGN(auto tree, acquire::unpack_into(artifact, *file, true, root, {}, {}));
   TRY(acquire::check_unpacked(artifact, tree, *file, root));
   TRY_ASSIGN(cache::TreeList list, tree.writer.finish());
-  ArtifactFacts facts;
-  facts.tree = list.id();
-  facts.entries = std::move(list.entries);
-  facts.unpacked_as = acquire::archive_key(artifact);
-  facts.reports_paths = true;
-  TRY_ASSIGN(const std::vector<fs::path> entries, entries_below(root));
-  for (const fs::path& one : entries) {
-    const fs::path path = root / one;
-    std::string view_path = generic_text(one);
-    facts.files.push_back(view_path);
-    const fs::file_type type = fs::symlink_status(path, error).type();
-    if (type == fs::file_type::symlink)
-      facts.links.emplace(facts.files.back(), generic_text(fs::read_symlink(path, error)));
-    if (type != fs::file_type::regular) continue;
-    const auto info = binary::read_binary(path);
-    const bool is_library = info && info->kind != binary::Kind::unknown && info->problems.empty();
-    if (!is_library) continue;
-    TRY_ASSIGN(LibraryFacts library, facts_of(path, std::move(view_path), *info));
-    facts.libraries.push_back(std::move(library));
-  }
-  std::sort(facts.files.begin(), facts.files.end());
-  std::sort(facts.libraries.begin(), facts.libraries.end(),
-            [](const LibraryFacts& a, const LibraryFacts& b) { return a.path < b.path; });
+  TRY_ASSIGN(ArtifactFacts facts, facts_of_tree(std::move(list), root, acquire::archive_key(artifact)));
   remove_tree(scratch, error);
   return facts;
 }
@@ -211,6 +213,8 @@ Json to_json(const ArtifactFacts& facts) {
   Json links = Json::object();
   for (const auto& [link, target] : facts.links) links.set(link, target);
   if (!facts.links.empty()) document.set("links", std::move(links));
+  if (!facts.file.empty()) document.set("file", facts.file).set("sha256", facts.sha256);
+  if (facts.by_ranges) document.set("by_ranges", true);
   return document;
 }
 
@@ -219,6 +223,9 @@ ArtifactFacts facts_from_json(const Json& document) {
   facts.tree = document["tree"].as_string();
   facts.unpacked_as = document["unpacked_as"].as_string();
   facts.files = texts_of(document["files"]);
+  facts.file = document["file"].as_string();
+  facts.sha256 = document["sha256"].as_string();
+  facts.by_ranges = document["by_ranges"].as_bool();
   facts.reports_paths = document["format"].as_integer() >= format_with_paths;
   for (const auto& [link, target] : document["links"].as_object())
     facts.links.emplace(link, target.as_string());

@@ -43,6 +43,11 @@ struct ArtifactFacts {
   std::map<std::string, std::string> links;  // those of `files` that are links, with their targets
   // False: the facts were stored by an earlier version, without links and the libraries' own search paths.
   bool reports_paths = false;
+  // Name of the archive in the package index, and its digest; empty in facts of earlier versions, and of
+  // other archives.
+  std::string file, sha256;
+  // Only the parts with the selected files were read: the archive's digest is what the index states.
+  bool by_ranges = false;
   std::vector<LibraryFacts> libraries;
   std::vector<cache::TreeEntry>
       entries;  // that tree; only from look_into(), because facts/ does not store it
@@ -54,6 +59,11 @@ struct ArtifactFacts {
 // EH-F16 and the like for the disk.
 Result<ArtifactFacts> look_into(const manifest::Artifact& artifact, const std::filesystem::path& archive,
                                 const std::filesystem::path& scratch);
+
+// Reads every library of an unpacked tree below `root`; `unpacked_as`: see ArtifactFacts. Errors: EH-F23 and
+// the like.
+Result<ArtifactFacts> facts_of_tree(cache::TreeList list, const std::filesystem::path& root,
+                                    std::string unpacked_as);
 
 Json to_json(const ArtifactFacts& facts);
 ArtifactFacts facts_from_json(const Json& document);

@@ -35,17 +35,22 @@ std::vector<transfer::Range> joined(const std::vector<transfer::Range>& ranges) 
 
 }  // namespace
 
-Result<std::vector<transfer::Range>> ranges_to_fetch(const fs::path& archive,
+Result<std::vector<transfer::Range>> ranges_to_fetch(const acquire::ZipDirectory& directory,
                                                      const manifest::Artifact& artifact,
                                                      const std::vector<cache::TreeEntry>& files) {
   constexpr std::uint64_t worth_a_request = 1u << 20;
-  TRY_ASSIGN(const FileDescriptor file, open_to_read(archive, "EH-F01"));
-  const std::uint64_t size = artifact.size.value_or(0);
-  TRY_ASSIGN(const auto directory, acquire::read_zip_directory(file.get(), size));
   TRY_ASSIGN(const auto exact, acquire::ranges_of(directory, artifact, files));
   std::vector<transfer::Range> ranges = joined(exact);
-  if (acquire::size_of(ranges) + ranges.size() * worth_a_request > size) ranges.clear();
+  if (acquire::size_of(ranges) + ranges.size() * worth_a_request > artifact.size.value_or(0)) ranges.clear();
   return ranges;
+}
+
+Result<std::vector<transfer::Range>> ranges_to_fetch(const fs::path& archive,
+                                                     const manifest::Artifact& artifact,
+                                                     const std::vector<cache::TreeEntry>& files) {
+  TRY_ASSIGN(const FileDescriptor file, open_to_read(archive, "EH-F01"));
+  TRY_ASSIGN(const auto directory, acquire::read_zip_directory(file.get(), artifact.size.value_or(0)));
+  return ranges_to_fetch(directory, artifact, files);
 }
 
 Result<transfer::ChunkList> chunk_list_of(const std::filesystem::path& file, std::uint64_t chunk) {

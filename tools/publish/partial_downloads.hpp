@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 #include "cache/tree_list.hpp"
+#include "host/acquire/zip_directory.hpp"
 #include "host/manifest/catalog.hpp"
 #include "host/transfer/chunk_list.hpp"
 #include "host/transfer/download.hpp"
@@ -16,6 +17,10 @@ namespace enginehost::publish {
 // `ranges`. Files that lie near each other share a range. Returns nothing if the whole archive is better:
 // each request must save a MiB. Errors: EH-F21 if the archive's directory does not say where the files are.
 Result<std::vector<transfer::Range>> ranges_to_fetch(const std::filesystem::path& archive,
+                                                     const manifest::Artifact& artifact,
+                                                     const std::vector<cache::TreeEntry>& files);
+// The same of an archive whose directory was read.
+Result<std::vector<transfer::Range>> ranges_to_fetch(const acquire::ZipDirectory& directory,
                                                      const manifest::Artifact& artifact,
                                                      const std::vector<cache::TreeEntry>& files);
 

@@ -153,15 +153,33 @@ Result<void> Workspace::write_json(const fs::path& file, const Json& document) c
   return write_file(file, text_of(document));
 }
 
-std::optional<ArtifactFacts> Workspace::facts_of(const manifest::Artifact& artifact) const {
+std::optional<ArtifactFacts> facts_in(const fs::path& folder, const manifest::Artifact& artifact) {
   const std::string key = acquire::archive_key(artifact);
   for (const std::string& name : {artifact.sha256, key}) {
-    const auto document = document_of(folder_ / "facts" / (path_of(name + ".json")));
+    const auto document = document_of(folder / (path_of(name + ".json")));
     if (!document || !*document) continue;
     ArtifactFacts facts = facts_from_json(**document);
     if (facts.unpacked_as == key) return facts;
   }
   return std::nullopt;
+}
+
+Result<void> keep_facts_in(const fs::path& folder, const manifest::Artifact& artifact,
+                           const ArtifactFacts& facts) {
+  // The file named after the archive belongs to the first artifact. Another build that unpacks the same bytes
+  // differently (`strip`, `select`) still needs its own facts.
+  const std::string key = acquire::archive_key(artifact);
+  const fs::path first = folder / path_of(artifact.sha256 + ".json");
+  const auto known = document_of(first);
+  std::error_code error;
+  const bool taken =
+      fs::exists(first, error) && !(known && *known && (**known)["unpacked_as"].as_string() == key);
+  TRY(make_folders(folder));
+  return write_file(taken ? folder / path_of(key + ".json") : first, Workspace::text_of(to_json(facts)));
+}
+
+std::optional<ArtifactFacts> Workspace::facts_of(const manifest::Artifact& artifact) const {
+  return facts_in(folder_ / "facts", artifact);
 }
 
 bool Workspace::was_looked_into(const std::string& sha256) const {
@@ -170,14 +188,7 @@ bool Workspace::was_looked_into(const std::string& sha256) const {
 }
 
 Result<void> Workspace::keep_facts(const manifest::Artifact& artifact, const ArtifactFacts& facts) const {
-  // The file named after the archive belongs to the first artifact. Another build that unpacks the same bytes
-  // differently (`strip`, `select`) still needs its own facts.
-  const std::string key = acquire::archive_key(artifact);
-  const auto first = document_of(folder_ / "facts" / (path_of(artifact.sha256 + ".json")));
-  const bool taken =
-      was_looked_into(artifact.sha256) && !(first && *first && (**first)["unpacked_as"].as_string() == key);
-  const std::string name = taken ? key : artifact.sha256;
-  return write_json(folder_ / "facts" / (path_of(name + ".json")), to_json(facts));
+  return keep_facts_in(folder_ / "facts", artifact, facts);
 }
 
 std::string Workspace::chunk_list_name(const std::string& text) const {

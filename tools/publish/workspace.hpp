@@ -91,6 +91,18 @@ class Workspace {
   std::optional<std::vector<std::filesystem::path>> listed_;
 };
 
+// Facts of archives in a folder: one document for each way to unpack one. The first is named after the
+// archive, the others after acquire::archive_key().
+
+// Returns the facts of the artifact's archive, unpacked as the artifact says; nothing when it was never
+// examined.
+std::optional<ArtifactFacts> facts_in(const std::filesystem::path& folder,
+                                      const manifest::Artifact& artifact);
+// Stores facts beside those of the same archive unpacked in another way; the document appears whole. Errors
+// as write_file().
+Result<void> keep_facts_in(const std::filesystem::path& folder, const manifest::Artifact& artifact,
+                           const ArtifactFacts& facts);
+
 // Returns the lock file of a published folder. It lies beside the folder because publish replaces the folder
 // as a whole. `folder`: an absolute path without links.
 std::filesystem::path lock_of_published(const std::filesystem::path& folder);

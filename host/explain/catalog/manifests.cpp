@@ -190,6 +190,35 @@ constexpr Entry entries[] = {
      .remedies = {"{?nearest}write \"{nearest}\" in line {line} of {file}, if that is what was meant",
                   "{?line}correct line {line} of {file}", "correct {file}"},
      .exit_status = S::usage},
+    {.name = {"EH-M20", "published file has other bytes than before"},
+     .meaning = "The package index lists a file under a name that had another digest before. An index never "
+                "changes a file, so somebody replaced it, or the index is not the one that was asked before.",
+     .before = "the digests of the manifest and of the plan's memory",
+     .causes = {"{file} of {project} {version} has the digest {actual} now; it was {expected}"},
+     .remedies = {"do not use {project} {version}: ask its publisher which digest is right, and check which "
+                  "index pip is configured for",
+                  "if the publisher confirms the new file, correct the digest in the manifest, or remove the "
+                  "file's entry from the plan's memory"},
+     .exit_status = S::wrong_bytes},
+    {.name = {"EH-M21", "release of the manifest is gone from the index"},
+     .meaning = "The manifest has rows of a release that the package index does not offer. It may have been "
+                "withdrawn because it does harm. The rows stay until a person decides.",
+     .before = "the manifest against the releases of the package index",
+     .causes = {"{project} {version} is in the manifest, and not to be used: {reason}",
+                "the plan keeps {project} {version}, and it is not to be used: {reason}",
+                "{project} {version} is in the manifest, and the index lists no such release"},
+     .remedies = {"find out why; to withdraw its rows, exclude it in \"versions\" of the track {track}: "
+                  "\"!={version}\"",
+                  "if it must be refused on machines that have it, add its digests to \"blocked\" of "
+                  "repository.json"},
+     .exit_status = S::wrong_bytes},
+    {.name = {"EH-M22", "clock of this machine is behind"},
+     .meaning = "The time of this machine is earlier than a time that the plan's memory holds, so that the "
+                "age of a release cannot be known.",
+     .before = "the clock, and the time at which the memory was written",
+     .causes = {"this machine's clock shows {clock}, and the memory in {file} was written at {expected}"},
+     .remedies = {"correct the clock, then run the command again"},
+     .exit_status = S::usage},
     {.name = {"EH-M40", "no signed manifest lists the bundle's files"},
      .meaning =
          "Policy requires signed repositories, and no signed manifest of a repository lists the files "
