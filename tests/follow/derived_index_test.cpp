@@ -10,6 +10,7 @@
 #include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tools/follow/derive.hpp"
+#include "tools/publish/requirements.hpp"
 
 namespace enginehost::follow {
 namespace {
@@ -67,7 +68,13 @@ class DerivedFromTheIndex : public testing::Test {
     for (const auto& [name, value] : build.as_object())
       if (name != "version" && name != "os" && name != "arch" && name != "components" && name != "requires")
         row.build.set(name, value);
-    row.build.set("requires", Json::object().set("libc", "glibc"));
+    // What no file shows.
+    Json written = Json::object();
+    for (const char* name : {"libc", "metal", "vcruntime"})
+      if (const Json* value = build["requires"].find(name)) written.set(name, *value);
+    if (build["id"].as_string().starts_with("pytorch"))
+      written.set("cuda", Json::object().set("code_of", Json::array().push("libtorch_cuda.so")));
+    row.build.set("requires", std::move(written));
     for (const Json& id : build["components"].as_array()) {
       if (plan.components[id.as_string()].find("artifacts") == nullptr) {
         row.parts.push_back({id.as_string(), "none"});
@@ -115,6 +122,12 @@ class DerivedFromTheIndex : public testing::Test {
     for (const auto& [name, value] : build["requires"].as_object()) {
       if (value.is_array()) {
         EXPECT_EQ(sorted(derived.build["requires"][name]), sorted(value)) << name;
+      } else if (value.is_string() && name != "libc") {
+        // The templates' bounds are rounded up to what a plugin needs.
+        const std::string derived_bound = derived.build["requires"][name].as_string();
+        ASSERT_GT(derived_bound.size(), 2u) << name;
+        EXPECT_TRUE(publish::is_at_least(value.as_string(), derived_bound.substr(2)))
+            << name << derived_bound;
       } else {
         EXPECT_EQ(derived.build["requires"][name].dump(), value.dump()) << name;
       }
@@ -135,6 +148,35 @@ class DerivedFromTheIndex : public testing::Test {
   transfer::TransferOptions options;
   PackageIndex index{options, {}};
 };
+
+// The whole path without a memory: what it keeps is what the tree has, which was read from the whole archive.
+TEST_F(DerivedFromTheIndex, KeepsTheFactsThatTheTreeHas) {
+  const Json build = build_of("onnxruntime-1.27.0-cpu-linux-x86_64");
+  const Row row = row_of(build, "", "");
+  const Json artifact = plan.components[row.layout]["artifacts"].as_array().front();
+  const std::string name = artifact["sha256"].as_string() + ".json";
+  const Json known = json_of("manifests/facts/" + name);
+  plan.facts = folder / "facts";
+  const auto began = std::chrono::steady_clock::now();
+  const auto derived = derive(row, "1.27.0");
+  ASSERT_TRUE(derived) << derived.error().code << " " << derived.error().value("problem");
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  EXPECT_LT(derived->fetched, 30'000'000u);
+  EXPECT_LT(seconds, 10);
+  expect_as_in_the_tree(*derived, build);
+  const auto text = read_file(plan.facts / name);
+  ASSERT_TRUE(text);
+  const auto kept = parse_json(*text, name);
+  ASSERT_TRUE(kept);
+  for (const char* member : {"tree", "unpacked_as", "files"})
+    EXPECT_EQ((*kept)[member].dump(), known[member].dump()) << member;
+  ASSERT_EQ((*kept)["libraries"].as_array().size(), known["libraries"].as_array().size());
+  for (std::size_t i = 0; i < known["libraries"].as_array().size(); ++i)
+    for (const auto& [member, value] : known["libraries"].as_array()[i].as_object())
+      EXPECT_EQ((*kept)["libraries"].as_array()[i][member].dump(), value.dump()) << member;
+  EXPECT_TRUE((*kept)["by_ranges"].as_bool());
+  EXPECT_EQ((*kept)["file"].dump(), artifact["sources"].as_array().front()["package_index"]["file"].dump());
+}
 
 struct TreeRow {
   const char *build, *version, *cuda, *parts;

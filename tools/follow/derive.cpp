@@ -14,6 +14,9 @@
 namespace enginehost::follow {
 namespace {
 
+// Of a row's `requires.cuda`: the libraries of the row's own wheel whose GPU code counts.
+constexpr const char* code_of_member = "code_of";
+
 acquire::AcquireOptions options_of(const transfer::TransferOptions& transfer) {
   acquire::AcquireOptions options;
   options.transfer = transfer;
@@ -28,6 +31,21 @@ bool uses_cuda(const Layout& layout) {
 }
 
 bool is_cuda_flavor(const std::string& flavor) { return flavor.starts_with("cu") && flavor.size() > 2; }
+
+Json without_code_of(const Json& requires_given) {
+  Json result = Json::object();
+  for (const auto& [name, value] : requires_given.as_object()) {
+    if (name != "cuda") {
+      result.set(name, value);
+      continue;
+    }
+    Json cuda = Json::object();
+    for (const auto& [member, one] : value.as_object())
+      if (member != code_of_member) cuda.set(member, one);
+    if (!cuda.as_object().empty()) result.set(name, std::move(cuda));
+  }
+  return result;
+}
 
 class RowMaker {
  public:
@@ -56,6 +74,7 @@ class RowMaker {
   Result<void> check_needs(const std::string& flavor) const;
   Result<void> add_part(const Part& part);
   Result<void> add_own_component(const std::string& id);
+  void keep_what_counts(publish::ArtifactFacts& facts, const Layout& layout, bool is_main) const;
   // `raw`: with its variables.
   Result<void> add_wheel(const Wheel& wheel, const Layout& raw, const std::string& version);
   std::vector<manifest::Artifact> others_of(const Wheel& wheel, const Layout& taken,
@@ -186,8 +205,30 @@ Result<void> RowMaker::add_wheel(const Wheel& wheel, const Layout& raw, const st
   made_.read_whole += payload.read_whole;
   made_.components.set(layout.component, component_of(artifact, layout, version));
   components_.push_back(layout.component);
+  payload.facts.file = file;
+  keep_what_counts(payload.facts, layout, &wheel == main_.get());
   parts_.push_back(std::move(payload.facts));
   return {};
+}
+
+// A build can do without optional libraries, so users may lack what those need. NVIDIA's components choose
+// their kernels by the device; which devices they serve is a fact about the toolkit.
+void RowMaker::keep_what_counts(publish::ArtifactFacts& facts, const Layout& layout, bool is_main) const {
+  std::erase_if(facts.libraries, [&](const publish::LibraryFacts& library) {
+    return std::ranges::any_of(layout.optional,
+                               [&](const auto& pattern) { return matches_pattern(library.path, pattern); });
+  });
+  const Json code_of = filled_value(row_.build["requires"]["cuda"][code_of_member], variables_);
+  for (publish::LibraryFacts& library : facts.libraries) {
+    const std::string name = library.path.substr(library.path.rfind('/') + 1);
+    const bool named =
+        code_of.as_array().empty() || std::ranges::any_of(code_of.as_array(), [&](const Json& pattern) {
+          return matches_pattern(name, pattern.as_string());
+        });
+    if (is_main && named) continue;
+    library.sass.clear();
+    library.ptx.clear();
+  }
 }
 
 Result<void> RowMaker::add_part(const Part& part) {
@@ -236,13 +277,14 @@ Result<Json> RowMaker::build() {
     read.set("cuda", std::move(toolkit));
   }
   note_requirements(read);
+  const Json written = without_code_of(given["requires"]);
   Json made = Json::object();
   made.set("id", given["id"])
       .set("version", version_)
       .set("flavor", given["flavor"])
       .set("os", row_.os)
       .set("arch", row_.arch)
-      .set("requires", joined_requirements(read, given["requires"]))
+      .set("requires", joined_requirements(read, written))
       .set("plugin", given["plugin"])
       .set("components", Json::strings(components_));
   for (const auto& [name, value] : given.as_object())

@@ -56,6 +56,10 @@ Result<std::string> read_toolkit(const Derivation& derivation, const Row& row, c
 // facts are stored there before the next archive is read, so an interrupted run goes on. Where only ranges
 // were read, the digest of the whole archive is the index's statement, and the fact says so.
 //
+// GPU code counts of the row's own wheel only, and of each library in it that has any;
+// `requires.cuda.code_of` of the row's build names the libraries that count instead ("libtorch_cuda.so").
+// NVIDIA's components choose their kernels by the device.
+//
 // Errors: EH-M19 ("project", "version", "file", "problem", "remedy"): the release is not as the plan
 // describes it: an unknown layout, a part that the index does not have or that the plan does not name, a
 // license whose text changed ("license", "expected", "actual"), a file with other bytes than the index or

@@ -32,6 +32,12 @@ bool is_in(const std::string& version, const std::vector<std::string>& ranges) {
   });
 }
 
+// "2.0" of "==2.0"; another range as it is.
+std::string asked_version(const std::string& range) {
+  constexpr std::string_view equal = "==";
+  return range.starts_with(equal) && range.find(',') == std::string::npos ? range.substr(equal.size()) : range;
+}
+
 class NeedsReader {
  public:
   NeedsReader(const Target& target, const std::vector<std::string>& others, const Choice& choice,
@@ -132,7 +138,7 @@ Result<PublishedFile> choose_release(const Choice& choice, const std::string& pr
     TRY(choice.memory.check(*found));
     return *found;
   }
-  const std::string version = newest != nullptr ? newest->version : range;
+  const std::string version = newest != nullptr ? newest->version : asked_version(range);
   const std::string problem = newest == nullptr ? "the package index has no release in the range " + range
                               : !yanked.empty() ? "its file is yanked: " + yanked
                                                 : "it has no file that matches " + wheel_pattern;

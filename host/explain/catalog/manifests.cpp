@@ -190,6 +190,20 @@ constexpr Entry entries[] = {
      .remedies = {"{?nearest}write \"{nearest}\" in line {line} of {file}, if that is what was meant",
                   "{?line}correct line {line} of {file}", "correct {file}"},
      .exit_status = S::usage},
+    {.name = {"EH-M19", "a release is not as the plan describes it"},
+     .meaning =
+         "A release of the package index differs from what the plan of a repository says of it, or its "
+         "files are not what the index or their own lists state. No row is made of it.",
+     .before =
+         "directory, RECORD and METADATA of each wheel, the plan's layouts and licenses, and the digests "
+         "that earlier runs saw",
+     .causes =
+         {"{project} {version}: {file}: {problem} ({license}: {license_file} has SHA-256 {actual}, the plan "
+          "names {expected})",
+          "{project} {version}: {file}: {problem}: {actual}, expected {expected}",
+          "{project} {version}: {file}: {problem} ({archive_problem})",
+          "{project} {version}: {file}: {problem}", "{project} {version}: {problem}"},
+     .remedies = {"{remedy}"}},
     {.name = {"EH-M20", "published file has other bytes than before"},
      .meaning = "The package index lists a file under a name that had another digest before. An index never "
                 "changes a file, so somebody replaced it, or the index is not the one that was asked before.",
