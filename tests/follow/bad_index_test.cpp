@@ -84,7 +84,11 @@ TEST_F(BadIndex, AReleaseThatVanishedKeepsItsRowsAndIsReported) {
 
 TEST_F(BadIndex, AKeptReleaseThatIsNotThereIsReported) {
   write_plan(R"("versions": ">=1.0", "newest": 1, "keep": ["0.9"])");
-  EXPECT_THAT(codes(report()), ElementsAre("EH-M21"));
+  const Report found = report();
+  EXPECT_THAT(codes(found), ElementsAre("EH-M21"));
+  EXPECT_THAT(text_of(found), HasSubstr("the plan keeps toy 0.9"));
+  index.publish("toy", "0.9", {.uploaded = toy_now - a_day});
+  EXPECT_THAT(codes(report()), ElementsAre());
 }
 
 TEST_F(BadIndex, OtherBytesUnderAKnownNameAreLeftOut) {

@@ -134,6 +134,12 @@ TEST_F(FollowCommand, AFailedReleaseEndsWithItsStatus) {
   EXPECT_EQ(second.document["problems"].as_array()[0]["code"].as_string(), "EH-N13");
 }
 
+TEST_F(FollowCommand, AVersionThatNoTrackKeepsIsWrongUsage) {
+  const Ran ran = follow({"--only", "7.0"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.said, HasSubstr("--only 7.0"));
+}
+
 TEST_F(FollowCommand, AMistakeInThePlanNamesItsLine) {
   write_plan("linux\", \"ach\": \"");
   const Ran ran = follow();

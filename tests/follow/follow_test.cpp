@@ -50,6 +50,13 @@ TEST_F(FollowTest, KeptReleasesStay) {
   EXPECT_THAT(builds(), ElementsAre("1.1", "1.3"));
 }
 
+TEST_F(FollowTest, TheNewestOfEachMinorVersionCounts) {
+  for (const char* const version : {"1.1.1", "1.2", "1.2.1", "1.2.2"}) index.publish("toy", version);
+  write_plan(R"("versions": ">=1.0", "newest": 2, "newest_of": "minor")");
+  report();
+  EXPECT_THAT(builds(), ElementsAre("1.1.1", "1.2.2"));
+}
+
 TEST_F(FollowTest, VersionsOutsideOfTheRangeAreNotTaken) {
   index.publish("toy", "3.0");
   EXPECT_THAT(states(report()), ElementsAre("1.0 new", "1.1 new"));
@@ -70,6 +77,21 @@ TEST_F(FollowTest, CheckWritesNothing) {
 TEST_F(FollowTest, OnlyDerivesTheNamedVersions) {
   EXPECT_THAT(states(report(false, {"1.1"})), ElementsAre("1.0 left", "1.1 new"));
   EXPECT_THAT(builds(), ElementsAre("1.1"));
+  index.publish("toy", "1.2");
+  index.publish("toy", "1.3");
+  EXPECT_THAT(states(report(false, {"1.3"})), ElementsAre("1.1 left", "1.2 left", "1.3 new"));
+  EXPECT_THAT(builds(), ElementsAre("1.1", "1.3"));
+}
+
+TEST_F(FollowTest, PluginsThatAreCompiledLaterStay) {
+  std::string plan = test::read_text(plan_file);
+  const std::size_t begin = plan.find("{\"version\": \"1\", \"license\": \"toy\", \"artifacts\""),
+                    end = plan.find("},\n \"builds\"");
+  plan.replace(begin, end - begin,
+               R"({"plugin_of": "toy", "os": "linux", "arch": "x86_64", "license": "toy"})");
+  test::write_text(plan_file, plan);
+  report();
+  EXPECT_THAT(manifest(), HasSubstr(R"("toy-plugin": {"plugin_of":"toy","os":"linux","arch":"x86_64")"));
 }
 
 TEST_F(FollowTest, AChangedPlanDerivesAgain) {
@@ -150,6 +172,24 @@ TEST_F(FollowTest, WithoutItsMemoryARunGivesTheSameManifest) {
   std::filesystem::remove_all(folder / "facts");
   EXPECT_FALSE(report().changed);
   EXPECT_EQ(manifest(), before);
+}
+
+TEST_F(FollowTest, TheNewestReleaseOfEachCudaMajorIsKept) {
+  for (const char* const toolkit : {"12.8.1", "13.0.2"})
+    index.publish("cuda-toolkit", toolkit, {}, "py2.py3-none-any");
+  for (const auto& [version, toolkit] : {std::pair("1.2", "12.8.1"), std::pair("1.3", "12.8.1"),
+                                         std::pair("1.4", "13.0.2"), std::pair("1.5", "13.0.2")})
+    index.publish("toy", version,
+                  {.metadata = std::string("Requires-Dist: cuda-toolkit==") + toolkit + "\n"});
+  write_plan(R"("versions": ">=1.2", "newest": 1, "cuda_majors": ["12"])");
+  std::string plan = test::read_text(plan_file);
+  plan.replace(plan.find("\"layout\": \"linux\","), 18, "\"layout\": \"linux\", \"cuda\": \"metadata\",");
+  test::write_text(plan_file, plan);
+  EXPECT_THAT(states(report()), ElementsAre("1.3 new", "1.5 new"));
+  const int asked = index.server.requests("GET /files/");
+  EXPECT_GT(asked, 0);
+  EXPECT_THAT(states(report()), ElementsAre("1.3 unchanged", "1.5 unchanged"));
+  EXPECT_EQ(index.server.requests("GET /files/"), asked);
 }
 
 // As after a run that was killed between the two.

@@ -88,6 +88,7 @@ TEST_F(PlanFile, NamesLineAndNearestNameOfAMistake) {
                    "tracks[0].rows[0].build.id", "18", "version"},
            Mistake{"\"id\": \"toy-{version}-linux-x86_64\"", "\"id\": \"toy\"", "tracks[0].rows[0].build.id",
                    "18", ""},
+           Mistake{"\"newest\": 2", "\"newest_of\": \"minro\"", "tracks[0].newest_of", "15", "minor"},
            Mistake{">=1.0,<3", "1.0 and later", "tracks[0].versions", "15", ""},
            Mistake{"\"keep\": [\"1.0\"]", "\"keep\": [\"1.0\", \"newest\"]", "tracks[0].keep[1]", "15", ""},
            Mistake{"\"license\": \"toy\", \"select\": [\"toy/", "\"license\": \"toi\", \"select\": [\"toy/",

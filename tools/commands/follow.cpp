@@ -1,6 +1,7 @@
 #include "tools/commands/follow.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/version.hpp"
+#include "host/commands/arguments.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/say.hpp"
 #include "host/commands/system.hpp"
@@ -51,6 +54,13 @@ Result<int> run_follow(const FollowFlags& flags, const FollowOutput& output) {
     print(follow::to_json(*report));
   else
     say("%s", follow::text_of(*report, output.verbose).c_str());
+  for (const std::string& version : flags.only)
+    if (std::none_of(report->rows.begin(), report->rows.end(), [&](const follow::ReportedRow& row) {
+          return compare_versions(row.version, version) == 0;
+        }))
+      return fail(wrong_usage("engine-manifest follow",
+                              "--only " + version + ": no track of " + flags.plan +
+                                  " keeps this release now; name it in \"keep\" of a track"));
   if (const Diagnosis* const failure = follow::first_failure(*report))
     return static_cast<int>(explain::exit_status(*failure));
   return flags.check && report->changed ? 1 : 0;

@@ -11,6 +11,18 @@ namespace {
 // Releases whose toolkit is asked for each CUDA major that is searched, because each costs requests.
 constexpr std::size_t most_toolkits = 20;
 
+// Returns the track's number of newest releases. `usable`: the newest first.
+std::vector<std::string> newest_of(const Track& track, const std::vector<std::string>& usable) {
+  std::vector<std::string> newest;
+  for (const std::string& version : usable) {
+    if (newest.size() >= static_cast<std::size_t>(std::max(track.newest, 0))) break;
+    if (track.newest_of == "minor" && !newest.empty() && minor_of(newest.back()) == minor_of(version))
+      continue;
+    newest.push_back(version);
+  }
+  return newest;
+}
+
 // Adds the newest release of each CUDA major. All rows of a release have one toolkit's major version.
 Result<void> add_cuda_majors(const Track& track, const std::vector<std::string>& usable,
                              const ToolkitOf& toolkit_of, std::set<std::string>& chosen) {
@@ -34,10 +46,8 @@ Result<ChosenReleases> choose_releases(const Track& track, VettedIndex& index, c
   std::vector<std::string> usable;
   for (const Release& release : releases)
     if (in_range(release.version, track.versions)) usable.push_back(release.version);
-  std::set<std::string> chosen(
-      usable.begin(),
-      usable.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
-                           usable.size(), static_cast<std::size_t>(std::max(track.newest, 0)))));
+  const std::vector<std::string> newest = newest_of(track, usable);
+  std::set<std::string> chosen(newest.begin(), newest.end());
   ChosenReleases result;
   for (const std::string& kept : track.keep) {
     const auto found = std::find_if(releases.begin(), releases.end(), [&](const Release& release) {
@@ -54,10 +64,7 @@ Result<ChosenReleases> choose_releases(const Track& track, VettedIndex& index, c
       result.versions.begin(), result.versions.end(),
       [](const std::string& left, const std::string& right) { return compare_versions(left, right) < 0; });
   // Without `keep` and CUDA: a release older than the newest ones is of no interest.
-  const std::string oldest =
-      usable.empty() || track.newest == 0
-          ? std::string()
-          : usable[std::min<std::size_t>(usable.size(), static_cast<std::size_t>(track.newest)) - 1];
+  const std::string oldest = newest.empty() ? std::string() : newest.back();
   for (const SkippedRelease& skipped : index.skipped(track.project))
     if (in_range(skipped.version, track.versions) &&
         (oldest.empty() || compare_versions(skipped.version, oldest) > 0))

@@ -12,9 +12,8 @@ namespace enginehost::follow {
 namespace {
 
 // "toy-{version}-cu{cuda_digits}" of 1.0 is "toy-1.0-cu*".
-std::string pattern_of_id(const Row& row, const std::string& version) {
+std::string pattern_of(const std::string& id, const std::string& version) {
   std::string pattern;
-  const std::string& id = row.build["id"].as_string();
   for (std::size_t at = 0; at < id.size(); ++at) {
     if (id[at] != '{') {
       pattern += id[at];
@@ -31,7 +30,8 @@ std::string pattern_of_id(const Row& row, const std::string& version) {
 bool is_row_of(const Json& build, const Row& row, const std::string& version) {
   return build["version"].as_string() == version && build["os"].as_string() == row.os &&
          build["arch"].as_string() == row.arch &&
-         matches_pattern(build["id"].as_string(), pattern_of_id(row, version));
+         matches_pattern(build["flavor"].as_string(), pattern_of(row.build["flavor"].as_string(), version)) &&
+         matches_pattern(build["id"].as_string(), pattern_of(row.build["id"].as_string(), version));
 }
 
 bool has_id(const Json& builds, const Json& id) {
@@ -59,6 +59,7 @@ std::vector<std::string> OldManifest::versions_of(const Plan& plan, const Track&
   std::vector<std::string> versions;
   for (const Json& build : document_["builds"].as_array()) {
     const std::string& version = build["version"].as_string();
+    if (!in_range(version, track.versions)) continue;
     const bool is_of_track = std::any_of(track.rows.begin(), track.rows.end(), [&](const Row& row) {
       return is_row_of(build, row, version) && !has_id(plan.builds, build["id"]);
     });

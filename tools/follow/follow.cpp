@@ -188,7 +188,7 @@ std::vector<std::string> PlanRun::withdrawn(const Track& track, const ChosenRele
         releases && std::any_of(releases->begin(), releases->end(),
                                 [&](const Release& release) { return release.version == version; });
     const bool is_old = !chosen.versions.empty() && compare_versions(version, chosen.versions.front()) < 0;
-    if (is_offered || is_old || !in_range(version, track.versions)) continue;
+    if (is_offered || is_old) continue;
     Diagnosis gone = diagnose("EH-M21");
     gone.with("project", track.project).with("version", version).with("track", track.name);
     for (const SkippedRelease& skipped : index_.skipped(track.project))
@@ -206,13 +206,17 @@ Result<std::vector<std::string>> PlanRun::versions_to_have(const Track& track) {
   };
   TRY_ASSIGN(ChosenReleases chosen, choose_releases(track, index_, toolkit));
   for (const std::string& kept : chosen.missing) {
+    const auto& all = index_.skipped(track.project);
+    const auto skipped = std::find_if(all.begin(), all.end(), [&](const SkippedRelease& one) {
+      return compare_versions(one.version, kept) == 0;
+    });
+    if (skipped != all.end() && skipped->until != 0) continue;  // it comes with the days
     Diagnosis gone = diagnose("EH-M21");
     gone.with("project", track.project).with("version", kept).with("track", track.name);
     gone.with("kept", kept, "\"keep\" of the plan");
-    std::string reason = "the index lists no such release";
-    for (const SkippedRelease& skipped : index_.skipped(track.project))
-      if (compare_versions(skipped.version, kept) == 0) reason = skipped.reason;
-    report_.problems.push_back(std::move(gone.with("reason", reason, "the package index")));
+    gone.with("reason", skipped == all.end() ? "the index lists no such release" : skipped->reason,
+              "the package index");
+    report_.problems.push_back(std::move(gone));
   }
   for (const std::string& version : withdrawn(track, chosen)) {
     kept_only_.insert(track.name + " " + version);
@@ -235,6 +239,10 @@ Result<void> PlanRun::follow_track(const Track& track) {
       TRY(keep_release(track, version, RowState::failed, versions.error()));
     return {};
   }
+  if (!request_.only.empty())
+    for (const std::string& version : old_.versions_of(plan_, track))
+      if (std::find(versions->begin(), versions->end(), version) == versions->end())
+        TRY(keep_release(track, version, RowState::left));
   for (const std::string& version : *versions) {
     if (kept_only_.contains(track.name + " " + version)) {
       TRY(keep_release(track, version, RowState::same));
@@ -325,7 +333,24 @@ Result<void> PlanRun::run() {
 
 Report PlanRun::take_report() { return std::move(report_); }
 
-// Refuses what no reader would accept. A template has components that are made later (manifests/README).
+// Returns the manifest with a file for each plugin that a build of EngineHost compiles and fills in later
+// ("plugin_of"), so that everything else is checked.
+Json with_plugins(Json document) {
+  Json components = Json::object();
+  for (auto [id, component] : document["components"].as_object()) {
+    if (component.find("plugin_of") != nullptr && component.find("artifacts") == nullptr)
+      component.set("artifacts", Json::array().push(Json::object()
+                                                        .set("sha256", std::string(64, '0'))
+                                                        .set("size", 1)
+                                                        .set("archive", "none")
+                                                        .set("path", "plugin")
+                                                        .set("sources", Json::array())));
+    components.set(id, component);
+  }
+  return document.set("components", std::move(components));
+}
+
+// Refuses what no reader would accept.
 Result<void> check_manifest(const Plan& plan, const ManifestDraft& draft, const std::string& text) {
   const std::string name = path_text(plan.manifest);
   if (text.size() > manifest::largest_document)
@@ -336,7 +361,7 @@ Result<void> check_manifest(const Plan& plan, const ManifestDraft& draft, const 
                                          " bytes, and clients read at most " +
                                          std::to_string(manifest::largest_document))
                     .with("remedy", "keep fewer releases: \"newest\" and \"keep\" of the tracks"));
-  return manifest::read_manifest(draft.document(), path_text(plan.manifest.parent_path()), name)
+  return manifest::read_manifest(with_plugins(draft.document()), path_text(plan.manifest.parent_path()), name)
       .map([](const auto&) {});
 }
 

@@ -47,9 +47,8 @@ Result<std::vector<Release>> PackageIndex::releases(const std::string& name) {
   const std::string project = publish::normal_project(name);
   for (const auto& [asked, known] : asked_)
     if (asked == project) return known;
-  TRY_ASSIGN(std::vector<Release> found, ask(project));
-  asked_.emplace_back(project, found);
-  return found;
+  asked_.emplace_back(project, ask(project));
+  return asked_.back().second;
 }
 
 Result<std::vector<Release>> PackageIndex::ask(const std::string& project) {

@@ -60,7 +60,7 @@ class PackageIndex : public Index {
 
   transfer::TransferOptions options_;
   std::optional<CancelToken> cancel_;
-  std::vector<std::pair<std::string, std::vector<Release>>> asked_;
+  std::vector<std::pair<std::string, Result<std::vector<Release>>>> asked_;
   std::vector<LeftOut> left_out_;
 };
 

@@ -48,7 +48,7 @@ class PlanReader {
 
 // A wrong variable would only be seen when a release comes.
 void PlanReader::check_variables(const Json& value, const std::string& place) {
-  static const std::vector<std::string> known = {"version", "cuda", "cuda_digits", "cuda_major"};
+  static const std::vector<std::string> known = {"version", "minor", "cuda", "cuda_digits", "cuda_major"};
   std::size_t index = 0;
   for (const Json& one : value.as_array()) check_variables(one, place + "[" + std::to_string(index++) + "]");
   for (const auto& [name, one] : value.as_object()) check_variables(one, place + "." + name);
@@ -139,12 +139,17 @@ void PlanReader::read_row(const Json& value, const std::string& place, Row& row)
 
 void PlanReader::read_track(const Json& value, const std::string& place) {
   PlanMembers members(text_, value, place,
-                      {"name", "project", "versions", "newest", "keep", "cuda_majors", "rows"});
+                      {"name", "project", "versions", "newest", "newest_of", "keep", "cuda_majors", "rows"});
   Track track;
   members.text("name", track.name);
   members.text("project", track.project);
   members.text("versions", track.versions);
   members.number("newest", 0, most_releases, track.newest);
+  members.text("newest_of", track.newest_of, false);
+  if (track.newest_of != "release" && track.newest_of != "minor")
+    text_.refuse(members.place_of("newest_of"),
+                 "\"" + track.newest_of + "\" is neither \"release\" nor \"minor\"",
+                 nearest_or_none(track.newest_of, {"release", "minor"}));
   members.texts("keep", track.keep);
   members.texts("cuda_majors", track.cuda_majors);
   if (!track.versions.empty() && !is_range(track.versions))

@@ -12,8 +12,8 @@
 
 namespace enginehost::follow {
 
-// Texts of a plan may hold {version}, {cuda} ("13.2"), {cuda_digits} ("132") and {cuda_major} ("13"). The
-// last three are those of the row's wheel.
+// Texts of a plan may hold {version}, {minor} (its first two numbers), {cuda} ("13.2"), {cuda_digits} ("132")
+// and {cuda_major} ("13"). The last three are those of the row's wheel.
 
 // Which files of a project's wheel are a component.
 struct Layout {
@@ -55,6 +55,8 @@ struct Track {
   std::string project;   // whose releases are followed
   std::string versions;  // specifier: the range that the plugin serves
   int newest = 3;        // releases that are kept, and those in `keep`
+  // "release", or "minor": only the newest release of each minor version (2.14) counts for `newest`.
+  std::string newest_of = "release";
   std::vector<std::string> keep;
   // The newest release of each CUDA major in this list is kept too, because drivers in use need it.
   std::vector<std::string> cuda_majors;
@@ -73,6 +75,9 @@ struct Plan {
   std::vector<std::pair<std::string, Layout>> layouts;
   std::vector<Track> tracks;
 };
+
+// Returns the first two numbers of a version: "2.14". Any thread.
+std::string minor_of(std::string_view version);
 
 // Returns the layout of that name, or nullptr. Any thread.
 const Layout* find_layout(const Plan& plan, std::string_view name);

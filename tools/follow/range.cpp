@@ -40,6 +40,13 @@ bool in_range(std::string_view version, std::string_view range) {
   });
 }
 
+std::string minor_of(std::string_view version) {
+  const std::size_t first = version.find('.');
+  if (first == std::string_view::npos) return std::string(version);
+  const std::size_t end = version.find_first_not_of("0123456789", first + 1);
+  return std::string(version.substr(0, end));
+}
+
 bool is_range(std::string_view text) {
   const std::vector<std::string> parts = split(text, ',');
   return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {

@@ -218,10 +218,11 @@ constexpr Entry entries[] = {
      .meaning = "The manifest has rows of a release that the package index does not offer. It may have been "
                 "withdrawn because it does harm. The rows stay until a person decides.",
      .before = "the manifest against the releases of the package index",
-     .causes = {"{project} {version} is in the manifest, and not to be used: {reason}",
-                "the plan keeps {project} {version}, and it is not to be used: {reason}",
+     .causes = {"{?kept}the plan keeps {project} {version}, and it is not to be used: {reason}",
+                "{project} {version} is in the manifest, and not to be used: {reason}",
                 "{project} {version} is in the manifest, and the index lists no such release"},
-     .remedies = {"find out why; to withdraw its rows, exclude it in \"versions\" of the track {track}: "
+     .remedies = {"{?kept}remove {version} from \"keep\" of the track {track}",
+                  "find out why; to withdraw its rows, exclude it in \"versions\" of the track {track}: "
                   "\"!={version}\"",
                   "if it must be refused on machines that have it, add its digests to \"blocked\" of "
                   "repository.json"},
