@@ -26,17 +26,25 @@ std::string pattern_of(const std::string& id, const std::string& version) {
   return pattern;
 }
 
+}  // namespace
+
+std::string id_pattern(const Row& row, const std::string& version) {
+  return pattern_of(row.build["id"].as_string(), version);
+}
+
+namespace {
+
+bool has_id(const Json& builds, const Json& id) {
+  return std::any_of(builds.as_array().begin(), builds.as_array().end(),
+                     [&](const Json& one) { return one["id"] == id; });
+}
+
 // Compares fields before the id, because a pattern's "*" may fit another row of the plan.
 bool is_row_of(const Json& build, const Row& row, const std::string& version) {
   return build["version"].as_string() == version && build["os"].as_string() == row.os &&
          build["arch"].as_string() == row.arch &&
          matches_pattern(build["flavor"].as_string(), pattern_of(row.build["flavor"].as_string(), version)) &&
-         matches_pattern(build["id"].as_string(), pattern_of(row.build["id"].as_string(), version));
-}
-
-bool has_id(const Json& builds, const Json& id) {
-  return std::any_of(builds.as_array().begin(), builds.as_array().end(),
-                     [&](const Json& one) { return one["id"] == id; });
+         matches_pattern(build["id"].as_string(), id_pattern(row, version));
 }
 
 }  // namespace

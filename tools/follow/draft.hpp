@@ -16,6 +16,9 @@ struct ManifestRow {
   Json build, components = Json::object();
 };
 
+// Returns the pattern of the row's build id for a release: "toy-1.0-cu*". Any thread.
+std::string id_pattern(const Row& row, const std::string& version);
+
 // The manifest that a run found. Any thread.
 class OldManifest {
  public:

@@ -154,6 +154,7 @@ ReportedRow& PlanRun::report_row(const Track& track, const Row& row, const std::
   reported.os = row.os;
   reported.arch = row.arch;
   reported.flavor = row.build["flavor"].as_string();
+  reported.name = id_pattern(row, version);
   reported.state = state;
   return report_.rows.emplace_back(std::move(reported));
 }
@@ -281,9 +282,7 @@ Result<void> PlanRun::follow_row(const Track& track, const Row& row, const std::
 
 Result<void> PlanRun::derive(const Track& track, const Row& row, const std::string& version,
                              const std::optional<ManifestRow>& before, const std::string& inputs) {
-  if (request_.step)
-    request_.step(plan_.engine + " " + version + " " + row.build["flavor"].as_string() + " " + row.os + " " +
-                  row.arch);
+  if (request_.step) request_.step(id_pattern(row, version));
   auto derived = derive_row(derivation_, track, row, version);
   std::optional<Diagnosis> why;
   if (derived) {
@@ -333,12 +332,12 @@ Result<void> PlanRun::run() {
 
 Report PlanRun::take_report() { return std::move(report_); }
 
-// Returns the manifest with a file for each plugin that a build of EngineHost compiles and fills in later
-// ("plugin_of"), so that everything else is checked.
-Json with_plugins(Json document) {
+// Returns the manifest with a file for each component that a build of EngineHost compiles and fills in later:
+// plugins and stand-ins, which have "os" and "arch" in place of artifacts. Everything else is checked.
+Json with_compiled(Json document) {
   Json components = Json::object();
   for (auto [id, component] : document["components"].as_object()) {
-    if (component.find("plugin_of") != nullptr && component.find("artifacts") == nullptr)
+    if (component.find("os") != nullptr && component.find("artifacts") == nullptr)
       component.set("artifacts", Json::array().push(Json::object()
                                                         .set("sha256", std::string(64, '0'))
                                                         .set("size", 1)
@@ -361,7 +360,8 @@ Result<void> check_manifest(const Plan& plan, const ManifestDraft& draft, const 
                                          " bytes, and clients read at most " +
                                          std::to_string(manifest::largest_document))
                     .with("remedy", "keep fewer releases: \"newest\" and \"keep\" of the tracks"));
-  return manifest::read_manifest(with_plugins(draft.document()), path_text(plan.manifest.parent_path()), name)
+  return manifest::read_manifest(with_compiled(draft.document()), path_text(plan.manifest.parent_path()),
+                                 name)
       .map([](const auto&) {});
 }
 

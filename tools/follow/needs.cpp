@@ -35,7 +35,8 @@ bool is_in(const std::string& version, const std::vector<std::string>& ranges) {
 // "2.0" of "==2.0"; another range as it is.
 std::string asked_version(const std::string& range) {
   constexpr std::string_view equal = "==";
-  return range.starts_with(equal) && range.find(',') == std::string::npos ? range.substr(equal.size()) : range;
+  return range.starts_with(equal) && range.find(',') == std::string::npos ? range.substr(equal.size())
+                                                                          : range;
 }
 
 class NeedsReader {

@@ -28,13 +28,8 @@ std::string sentence_of(Diagnosis failure) {
   return explain::one_line(failure);
 }
 
-std::string title_of_row(const ReportedRow& row) {
-  if (!row.build.empty()) return row.build;
-  return row.version + " " + row.flavor + " " + row.os + " " + row.arch;
-}
-
 std::string line_of_row(const ReportedRow& row, bool with_facts) {
-  std::string text = title_of_row(row);
+  std::string text = row.build.empty() ? row.name : row.build;
   if (row.state == RowState::added || row.state == RowState::changed)
     text += row.proof.empty() ? "  (decided only)" : "  (proven: " + row.proof + ")";
   if (!row.unproven.empty()) text += ": " + row.unproven;
@@ -79,7 +74,7 @@ std::string text_of(const Report& report, bool with_facts) {
   std::size_t same = 0;
   for (const ReportedRow& row : report.rows) {
     if ((row.state == RowState::same || row.state == RowState::left) && row.unproven.empty())
-      ++same;
+      same += row.build.empty() ? 0 : 1;
     else
       text += line_of_row(row, with_facts);
   }
@@ -130,6 +125,7 @@ Json to_json(const Report& report) {
                    .set("flavor", row.flavor)
                    .set("os", row.os)
                    .set("arch", row.arch)
+                   .set("name", row.name)
                    .set("build", row.build.empty() ? Json() : Json(row.build))
                    .set("state", name_of(row.state))
                    .set("proven", !row.proof.empty())

@@ -28,6 +28,7 @@ std::string_view name_of(RowState state);
 
 struct ReportedRow {
   std::string track, version, os, arch, flavor;
+  std::string name;   // the pattern of the build's id: "toy-1.0-cu*"
   std::string build;  // id; empty before it is derived
   RowState state = RowState::same;
   std::vector<Fact> facts;
