@@ -71,8 +71,9 @@ if [ -n "$publish" ]; then
   source=$publish.source
   [ -f "$source/repository.json" ] || "$bin/engine-manifest" init "$source" --name "$(basename "$publish")"
   mkdir -p "$source/engines" "$source/files" "$source/facts"
-  for manifest in "$shipped"/engines/*.json "$shipped"/*.json; do
-    case $(basename "$manifest") in index.json | '*.json') ;; *) cp "$manifest" "$source/engines/" ;; esac
+  for manifest in "$shipped"/manifests/*.json; do  # ENGINE-DIGEST.json
+    name=$(basename "$manifest")
+    cp "$manifest" "$source/engines/${name%-*}.json"
   done
   cp "$shipped"/files/* "$source/files/"
   cp manifests/facts/*.json "$source/facts/"
