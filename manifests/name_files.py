@@ -56,7 +56,8 @@ def artifacts() -> dict:
     for template in sorted((FOLDER / "templates").glob("*.json")):
         for name, component in json.loads(template.read_text())["components"].items():
             for artifact in component.get("artifacts", []):
-                found[name] = artifact
+                if "files" not in artifact:  # a plan names them (engine-manifest follow)
+                    found[name] = artifact
     return found
 
 

@@ -56,8 +56,8 @@ TEST_P(FirstScreenOf, ARecordedMachineHasARowPerEngine) {
 INSTANTIATE_TEST_SUITE_P(
     RecordedMachines, FirstScreenOf,
     testing::Values("linux-alpine-musl", "linux-arm64-jetson-agx-orin-l4t36",
-                    "linux-arm64-server-gh200-driver570", "linux-centos7-no-gpu",
-                    "linux-container-without-gpus", "linux-driver-timed-out",
+                    "linux-arm64-server-gh200-driver570", "linux-arm64-server-gh200-driver580",
+                    "linux-centos7-no-gpu", "linux-container-without-gpus", "linux-driver-timed-out",
                     "linux-fedora41-nouveau-rtx3060", "linux-laptop-toolkit129-driver535-rtx4060",
                     "linux-rhel9-driver580-v100", "linux-rocm62-rx7900xtx", "linux-toolkit-without-driver",
                     "linux-ubuntu2004-driver470-gtx1080ti", "linux-ubuntu2204-driver525-rtx3090",

@@ -69,7 +69,7 @@ TEST(OnnxRuntimeUpdates, OfPublishedWheelsAreFetchedOnRequest) {
   EXPECT_EQ(stays.outcome()["build"].as_string(), installed) << stays.said();
   EXPECT_EQ(stays.outcome()["download"]["bytes"].as_integer(), 0);
   const std::string newer = stays.outcome()["update"]["build"].as_string();
-  EXPECT_THAT(newer, testing::StartsWith("onnxruntime-1.27")) << stays.said();
+  EXPECT_THAT(newer, testing::StartsWith("onnxruntime-1.32")) << stays.said();
   const Ended updated = open({"onnxruntime", "--update", "open"});
   EXPECT_EQ(updated.outcome()["build"].as_string(), newer) << updated.said();
   EXPECT_EQ(open({"onnxruntime"}).outcome()["build"].as_string(), newer);

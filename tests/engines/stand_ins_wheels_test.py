@@ -31,7 +31,9 @@ def artifacts() -> dict:
     for name, component in template["components"].items():
         for artifact in component.get("artifacts", []):
             index = artifact["sources"][0].get("package_index")
-            library = next((one[2] for one in files.get(name, {}).get("files", []) if one[0] == LIBRARY), None)
+            named = {one["path"]: one["sha256"] for one in artifact.get("files", [])}
+            named = named or {one[0]: one[2] for one in files.get(name, {}).get("files", [])}
+            library = named.get(LIBRARY)
             if index and library:
                 found[artifact["sha256"]] = (index["project"], index["file"], library)
     return found

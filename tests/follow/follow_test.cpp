@@ -94,6 +94,21 @@ TEST_F(FollowTest, PluginsThatAreCompiledLaterStay) {
   EXPECT_THAT(manifest(), HasSubstr(R"("toy-plugin": {"plugin_of":"toy","os":"linux","arch":"x86_64")"));
 }
 
+TEST_F(FollowTest, ARowsComponentMayStandInThePlanToo) {
+  report();
+  const std::string id = "toy-1.1-linux-x86_64";
+  const auto made = parse_json(manifest(), "manifest");
+  ASSERT_TRUE(made);
+  std::string plan = test::read_text(plan_file);
+  plan.replace(plan.find("\"components\": {"), 15,
+               "\"components\": {\"" + id + "\": " + (*made)["components"][id].dump() + ", ");
+  test::write_text(plan_file, plan);
+  report();
+  const int asked = index.server.requests("GET /files/");
+  EXPECT_THAT(states(report()), ElementsAre("1.0 unchanged", "1.1 unchanged"));
+  EXPECT_EQ(index.server.requests("GET /files/"), asked);
+}
+
 TEST_F(FollowTest, AChangedPlanDerivesAgain) {
   report();
   std::string plan = test::read_text(plan_file);

@@ -81,6 +81,7 @@ TEST_F(Shipped, FactsAreOfShippedArtifacts) {
       for (const manifest::Artifact& artifact : component.artifacts)
         if (const auto facts = workspace->facts_of(artifact)) known.insert(facts->unpacked_as);
   for (const auto& entry : shipped::fs::directory_iterator(shipped::facts())) {
+    if (entry.is_directory()) continue;  // what `engine-manifest follow` remembers of its plans
     const auto text = read_file(entry.path(), 8u << 20);
     ASSERT_TRUE(text);
     const auto document = parse_json(*text, path_text(entry.path()));

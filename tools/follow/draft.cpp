@@ -80,6 +80,13 @@ std::vector<std::string> OldManifest::versions_of(const Plan& plan, const Track&
   return versions;
 }
 
+ManifestRow without_components_of(const Plan& plan, const ManifestRow& row) {
+  ManifestRow left{row.build, Json::object()};
+  for (const auto& [id, component] : row.components.as_object())
+    if (plan.components.find(id) == nullptr) left.components.set(id, component);
+  return left;
+}
+
 std::string digest_of(const ManifestRow& row) {
   return sha256_hex(row.build.dump() + "\n" + row.components.dump());
 }

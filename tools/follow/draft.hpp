@@ -34,6 +34,9 @@ class OldManifest {
   Json document_;
 };
 
+// Returns the row without the components that the plan has by hand, as OldManifest::row_of() gives it.
+ManifestRow without_components_of(const Plan& plan, const ManifestRow& row);
+
 // Returns a digest of the row's content.
 std::string digest_of(const ManifestRow& row);
 

@@ -290,13 +290,15 @@ Result<void> PlanRun::derive(const Track& track, const Row& row, const std::stri
     report_.fetched += derived->fetched;
     report_.read_whole += derived->read_whole;
     if (const auto added = draft_.add(made)) {
-      const RowState state = !before                                 ? RowState::added
-                             : digest_of(*before) == digest_of(made) ? RowState::same
-                                                                     : RowState::changed;
+      // The manifest shows no longer whether a row named a component that the plan has by hand, too.
+      const std::string digest = digest_of(without_components_of(plan_, made));
+      const RowState state = !before                        ? RowState::added
+                             : digest_of(*before) == digest ? RowState::same
+                                                            : RowState::changed;
       ReportedRow& reported = report_row(track, row, version, state);
       reported.build = made.build["id"].as_string();
       reported.facts = std::move(derived->facts);
-      rows_[reported.build] = {inputs, digest_of(made)};
+      rows_[reported.build] = {inputs, digest};
       return {};
     } else {
       why = added.error();

@@ -89,6 +89,7 @@ class LintRun {
     for (const Component* component : build.all_components()) {
       if (!built && component->id == build.plugin_component) continue;
       whole = whole && !component->artifacts.empty();
+      if (component->artifacts.empty() && !built && !component->stands_in_for.empty()) continue;
       if (component->artifacts.empty())
         error("components." + component->id, "it has no artifact", "add it: engine-manifest add");
       else if (auto facts = facts_of(*component)) {
