@@ -439,8 +439,12 @@ constexpr Entry entries[] = {
      .causes = {"the first run compiles for your GPU and may take minutes, because {build} has only PTX for "
                 "{device...}; {warm} does it now",
                 "the first run compiles for your GPU and may take minutes"},
-     .remedies = {"{warm} compiles now, so that no later run waits"},
-     .category = Category::request},
+     .remedies = {"{warm} compiles now, so that no later run waits",
+                  "{!warm}wait for the first run, or compile now: engine-info, with the name of the engine "
+                  "and --warm"},
+     .category = Category::request,
+     .proof = Proof::from_file,
+     .unproduced = "needs an NVIDIA GPU; tests decide for recorded machines"},
     {.name = {"EH-G28", "the driver does not keep what it compiles"},
      .meaning =
          "The driver's compute cache is switched off, or smaller than any that NVIDIA sets. Each run then "
@@ -452,8 +456,11 @@ constexpr Entry entries[] = {
           "be compiled again in each run",
           "{?folder}{variable}={value} is no folder, so each run compiles again",
           "the driver's compute cache is off or too small"},
-     .remedies = {"unset {variable}"},
-     .category = Category::request},
+     .remedies = {"unset {variable}",
+                  "{!variable}unset CUDA_CACHE_DISABLE, CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH"},
+     .category = Category::request,
+     .proof = Proof::described,
+     .unproduced = "needs an NVIDIA GPU"},
 };
 
 }  // namespace gpus_table
