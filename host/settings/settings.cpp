@@ -382,8 +382,7 @@ void record_policy(const Policy& policy, const std::string& source, SettingsMerg
   if (!policy.loaded_libraries) merge.record("policy.loaded_libraries", "false", source);
   if (!policy.vendor_facts) merge.record("policy.vendor_facts", "false", source);
   if (!policy.updates) merge.record("policy.updates", "false", source);
-  for (const auto& [engine, range] : policy.versions)
-    merge.record("policy.versions." + engine, range, source);
+  for (const auto& [name, range] : policy.versions) merge.record("policy.versions." + name, range, source);
   std::vector<std::string> accepted;
   for (const AcceptedLicense& license : policy.accepted_licenses)
     accepted.push_back(license.sha256.empty() ? license.id : license.id + "@sha256:" + license.sha256);
@@ -392,8 +391,8 @@ void record_policy(const Policy& policy, const std::string& source, SettingsMerg
   if (policy.max_staleness_days)
     merge.record("policy.max_staleness_days", std::to_string(*policy.max_staleness_days), policy.file);
   list("policy.blocked", policy.blocked);
-  if (!policy.vendor_facts_repository.empty())
-    list("policy.vendor_facts_repository", {without_passwords(policy.vendor_facts_repository)});
+  const std::string& facts = policy.vendor_facts_repository;
+  if (!facts.empty()) merge.record("policy.vendor_facts_repository", without_passwords(facts), source);
 }
 
 constexpr std::string_view transfer_variables[] = {

@@ -432,6 +432,8 @@ constexpr Entry entries[] = {
           "{!package}uninstall both packages (pip uninstall onnxruntime onnxruntime-gpu), then install "
           "the one for GPUs"}},
     {.name = {"EH-G27", "the first run compiles for your GPU"},
+     .proof = Proof::from_file,
+     .unproduced = "needs an NVIDIA GPU; tests decide for recorded machines",
      .meaning = "The build has no machine code for the GPU, only portable code (PTX). The driver compiles it "
                 "when it "
                 "is first used, and keeps the result for later runs. A note.",
@@ -442,10 +444,10 @@ constexpr Entry entries[] = {
      .remedies = {"{warm} compiles now, so that no later run waits",
                   "{!warm}wait for the first run, or compile now: engine-info, with the name of the engine "
                   "and --warm"},
-     .category = Category::request,
-     .proof = Proof::from_file,
-     .unproduced = "needs an NVIDIA GPU; tests decide for recorded machines"},
+     .category = Category::request},
     {.name = {"EH-G28", "the driver does not keep what it compiles"},
+     .proof = Proof::described,
+     .unproduced = "needs an NVIDIA GPU",
      .meaning =
          "The driver's compute cache is switched off, or smaller than any that NVIDIA sets. Each run then "
          "compiles again. A warning.",
@@ -458,9 +460,7 @@ constexpr Entry entries[] = {
           "the driver's compute cache is off or too small"},
      .remedies = {"unset {variable}",
                   "{!variable}unset CUDA_CACHE_DISABLE, CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH"},
-     .category = Category::request,
-     .proof = Proof::described,
-     .unproduced = "needs an NVIDIA GPU"},
+     .category = Category::request},
 };
 
 }  // namespace gpus_table
