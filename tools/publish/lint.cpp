@@ -80,8 +80,7 @@ class LintRun {
   void build(const Build& build) {
     const std::string place = "builds." + build.id;
     if (!build.yanked.empty()) return;
-    // A plugin that was not compiled is no mistake, because the build says so. Its engine's files still
-    // exist.
+    // A plugin that was not compiled is no mistake: the build says so, and its engine's files exist.
     const bool built = build.not_built.empty();
     std::vector<ArtifactFacts> parts, all_parts;  // the first excludes optional libraries
     std::vector<std::string> unseen;
