@@ -143,7 +143,7 @@ TEST_F(EndToEnd, ReplaysADecisionFromThisMachinesReport) {
 TEST_F(EndToEnd, NothingThatFitsEndsWith3) {
   const Ended flavor = open({"--require", "cu118"});
   EXPECT_EQ(flavor.status, 3) << flavor.said();
-  EXPECT_EQ(flavor.code(), "EH-S01") << flavor.said();
+  EXPECT_EQ(flavor.code(), "EH-S28") << flavor.said();
   const Ended engine = workplace.info({"refrence", "--repository", location(), "--json"});
   EXPECT_EQ(engine.status, 3) << engine.said();
   EXPECT_EQ(engine.code(), "EH-S02");

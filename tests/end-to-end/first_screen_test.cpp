@@ -87,14 +87,14 @@ TEST_F(FirstScreen, NamesTheDriverThatABetterBuildNeeds) {
   const Ended run = of("linux-ubuntu2204-driver525-rtx3090");
   EXPECT_THAT(
       run.output,
-      ContainsRegex("\nonnxruntime +1[.]24[.]4 cu128 +[0-9.]+ GiB +asks: license NVIDIA-CUDA-EULA, 1 other"
-                    "\n +1[.]27[.]0 cu130: needs driver 580"));
+      ContainsRegex("\nonnxruntime +1[.]26[.]0 cu128 +[0-9.]+ GiB +asks: license NVIDIA-CUDA-EULA, 1 other"
+                    "\n +1[.]31[.]1 cu130: needs driver 580"));
 }
 
 TEST_F(FirstScreen, NamesTheGpuThatABuildHasNoCodeFor) {
   const Ended run = of("linux-rhel9-driver580-v100");
   EXPECT_THAT(run.output,
-              ContainsRegex("\nonnxruntime [^\n]*\n +1[.]27[.]0 cu130: no code for compute 7[.]0\n"));
+              ContainsRegex("\nonnxruntime [^\n]*\n +1[.]31[.]1 cu130: no code for compute 7[.]0\n"));
 }
 
 TEST_F(FirstScreen, ExplainsWhyThereIsNoGpu) {

@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Mac{"macos-arm64-m2",
             "arm64",
-            {{"mxnet", 0}, {"onnxruntime", 9}, {"pytorch", 5}, {"reference", 1}, {"tensorflow", 1}}},
+            {{"mxnet", 0}, {"onnxruntime", 12}, {"pytorch", 8}, {"reference", 1}, {"tensorflow", 1}}},
         Mac{"macos-x86_64-intel", "x86_64", of_intel}, Mac{"macos-x86_64-rosetta-m2", "x86_64", of_intel}),
     [](const auto& instance) {
       std::string name;

@@ -210,7 +210,7 @@ TEST_F(LibrariesOfOneName, CudnnOfCuda12CompletesNoBuildForCuda13) {
   EXPECT_THAT(completed, Contains("onnxruntime-1.24.4-cu128-linux-x86_64"));
   EXPECT_THAT(completed, Contains("pytorch-2.9.1-cu128-linux-x86_64"));
   for (const std::string& id : completed) EXPECT_EQ(id.find("-cu13"), std::string::npos) << id;
-  EXPECT_EQ(first_choice("env", "onnxruntime", ""), "onnxruntime-1.27.0-cu130-linux-x86_64");
+  EXPECT_EQ(first_choice("env", "onnxruntime", ""), "onnxruntime-1.31.1-cu130-linux-x86_64");
 }
 
 TEST_F(LibrariesOfOneName, CudnnOfCuda13CompletesThem) {
@@ -218,7 +218,7 @@ TEST_F(LibrariesOfOneName, CudnnOfCuda13CompletesThem) {
   EXPECT_THAT(completed_by("env"), Contains("onnxruntime-1.27.0-cu130-linux-x86_64"));
   EXPECT_THAT(completed_by("env"), testing::Not(Contains("onnxruntime-1.24.4-cu128-linux-x86_64")));
   EXPECT_EQ(first_choice("env", "onnxruntime", "").substr(0, 43),
-            "onnxruntime-1.27.0-cu130-linux-x86_64-with-")
+            "onnxruntime-1.31.1-cu130-linux-x86_64-with-")
       << "before the one that is downloaded whole";
 }
 

@@ -72,7 +72,7 @@ TEST(ShippedDecisions, MpsBeginsWithMacOs12Point3) {
 TEST(ShippedDecisions, ABuildForAllVisibleGpusComesFirst) {
   const platform::Platform machine = machine_called("linux-ubuntu2404-driver580-gtx1080-rtx4090");
   const Plan plan = plan_of(machine, "onnxruntime");
-  EXPECT_EQ(first(plan), "onnxruntime-1.24.4-cu128-linux-x86_64");
+  EXPECT_EQ(first(plan), "onnxruntime-1.26.0-cu128-linux-x86_64");
   const auto newer = newer_passed_over(plan, plan.candidates.front());
   ASSERT_GE(newer.size(), 1u);
   EXPECT_THAT(newer.front().candidate->build->id + ": " + newer.front().reason,
@@ -81,7 +81,7 @@ TEST(ShippedDecisions, ABuildForAllVisibleGpusComesFirst) {
     if (one.candidate->build->flavor == "cu130") EXPECT_EQ(one.reason, "no code for compute 6.1");
   // A device that is named decides alone.
   EXPECT_EQ(first(plan_of(machine, "onnxruntime", "cuda:1")), "onnxruntime-1.31.1-cu130-linux-x86_64");
-  EXPECT_EQ(first(plan_of(machine, "onnxruntime", "cuda:0")), "onnxruntime-1.24.4-cu128-linux-x86_64");
+  EXPECT_EQ(first(plan_of(machine, "onnxruntime", "cuda:0")), "onnxruntime-1.26.0-cu128-linux-x86_64");
   const Plan first_card = plan_of(machine, "onnxruntime", "cuda:0,cpu");
   EXPECT_THAT(against(first_card, "onnxruntime-1.27.0-cu130-linux-x86_64"),
               AllOf(testing::StartsWith("EH-G05 "), HasSubstr("GTX 1080"), Not(HasSubstr("4090"))));
@@ -92,14 +92,14 @@ TEST(ShippedDecisions, TheMemoryOfTheNamedGpuDecides) {
   const platform::Platform machine = machine_called("linux-ubuntu2404-driver580-gtx1080-rtx4090");
   manifest::Catalog large = shipped();
   for (auto& build : large.builds) {
-    if (build->id != "onnxruntime-1.24.4-cu128-linux-x86_64") continue;
+    if (build->id != "onnxruntime-1.26.0-cu128-linux-x86_64") continue;
     auto changed = std::make_shared<manifest::Build>(*build);
     changed->requires_.device_memory = std::uint64_t{16} << 30;
     build = changed;
   }
   Request request;
   request.engine = "onnxruntime";
-  const std::string build = "onnxruntime-1.24.4-cu128-linux-x86_64";
+  const std::string build = "onnxruntime-1.26.0-cu128-linux-x86_64";
   for (const auto& [device, code] :
        {std::pair("cuda:0", "EH-S08"), std::pair("cuda:1", ""), std::pair("", "")}) {
     request.device = device;
