@@ -100,7 +100,7 @@ TEST_F(FirstScreen, NamesTheGpuThatABuildHasNoCodeFor) {
 TEST_F(FirstScreen, ExplainsWhyThereIsNoGpu) {
   const Ended run = of("linux-toolkit-without-driver");
   EXPECT_THAT(run.output, HasSubstr("no GPU: no NVIDIA device and no driver (engine-info --code EH-G01)"));
-  EXPECT_THAT(row_of(run, "onnxruntime"), HasSubstr("cu130: needs an NVIDIA GPU"));
+  EXPECT_THAT(row_of(run, "tensorflow"), HasSubstr("cu125: needs an NVIDIA GPU"));
   EXPECT_THAT(row_of(run, "cuda"), ContainsRegex("^cuda +none +EH-(G01|S12) ")) << run.output;
 }
 
