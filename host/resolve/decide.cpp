@@ -239,9 +239,10 @@ std::vector<std::string> versions_that_fit(const Plan& without_version) {
   std::vector<std::string>& versions = of_flavor.empty() ? all : of_flavor;
   std::ranges::sort(versions,
                     [](const auto& one, const auto& two) { return compare_versions(one, two) > 0; });
-  const auto repeated =
-      std::ranges::unique(versions, {}, [](const std::string& version) { return minor_of(version); });
-  versions.erase(repeated.begin(), repeated.end());
+  const auto is_of_one_minor = [](const auto& one, const auto& two) {
+    return minor_of(one) == minor_of(two);
+  };
+  versions.erase(std::unique(versions.begin(), versions.end(), is_of_one_minor), versions.end());
   return std::move(versions);
 }
 
