@@ -211,6 +211,13 @@ bool has_version_prefix(std::string_view version, std::string_view prefix) {
   return is_longer && wanted.release.empty() && local_label(prefix).empty();
 }
 
+std::string minor_release_of(std::string_view version) {
+  const std::size_t dot = is_version(version) ? version.find('.') : std::string_view::npos;
+  return std::string(dot == std::string_view::npos
+                         ? version
+                         : version.substr(0, version.find_first_not_of("0123456789", dot + 1)));
+}
+
 bool satisfies(std::string_view version, std::string_view requirement) {
   std::string_view part;
   for (Parts parts(requirement, ','); parts.next(part);) {

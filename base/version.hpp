@@ -25,6 +25,9 @@ std::string_view local_label(std::string_view version);
 // number is 0, so that "2" has the prefix "2.0".
 bool has_version_prefix(std::string_view version, std::string_view prefix);
 
+// Returns "2.8" for 2.8.0 and 2.8rc1; the whole text for one number, or for one that is no version.
+std::string minor_release_of(std::string_view version);
+
 // Checks ">=2.17", ">1", "<=3", "<3", "==1.2", "2.17" (meaning >=), or several joined by "," (all must hold).
 bool satisfies(std::string_view version, std::string_view requirement);
 

@@ -56,8 +56,7 @@ def artifacts() -> dict:
     for template in sorted((FOLDER / "templates").glob("*.json")):
         for name, component in json.loads(template.read_text())["components"].items():
             for artifact in component.get("artifacts", []):
-                if "files" not in artifact:  # a plan names them (engine-manifest follow)
-                    found[name] = artifact
+                found[name] = artifact
     return found
 
 
@@ -69,6 +68,8 @@ def main() -> int:
     before = json.loads(TABLE.read_text()) if TABLE.is_file() else {}
     index, table, problems, members, trees = index_url(), {}, 0, {}, {}
     for name, artifact in artifacts().items():
+        if "files" in artifact:  # a plan names them (engine-manifest follow)
+            continue
         if options.only and name not in options.only:
             if name in before:
                 table[name] = before[name]

@@ -305,7 +305,7 @@ std::string served_versions(const std::vector<std::string>& capabilities);
 // counts as serving every release: each build is tried before it is trusted.
 bool serves_version(const std::vector<std::string>& capabilities, std::string_view version);
 
-// Returns true for a range of the form that satisfies() of base/version.hpp reads.
+// Returns true for comparisons with >=, >, <=, < or ==, joined by ",": ">=1.17,<2".
 bool is_version_range(std::string_view range);
 
 // The GPU code in the .nv_fatbin section (CUDA; .nv_fatb in a PE file). NVIDIA does not document the layout;

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/text.hpp"
-#include "base/version.hpp"
+#include "base/version_specifier.hpp"
 #include "host/binary/elf_file.hpp"
 #include "host/binary/formats.hpp"
 
@@ -97,20 +97,14 @@ std::string served_versions(const std::vector<std::string>& capabilities) {
 }
 
 bool is_version_range(std::string_view range) {
-  for (const std::string& part : split(range, ',')) {
-    const std::string_view bound = trim(part);
-    const std::size_t begin = std::min(bound.find_first_not_of("<>="), bound.size());
-    const std::string_view relation = bound.substr(0, begin);
-    const bool known =
-        relation == ">=" || relation == ">" || relation == "<=" || relation == "<" || relation == "==";
-    if (!known || !is_version(bound.substr(begin))) return false;
-  }
-  return !range.empty();
+  return range.find_first_of("<>=") != std::string_view::npos &&
+         range.find_first_of("~!*") == std::string_view::npos &&
+         range.find("===") == std::string_view::npos && VersionSpecifier(range).problem().empty();
 }
 
 bool serves_version(const std::vector<std::string>& capabilities, std::string_view version) {
   const std::string range = served_versions(capabilities);
-  return !is_version_range(range) || satisfies(version, range);
+  return !is_version_range(range) || VersionSpecifier(range).accepts(version);
 }
 
 std::optional<PluginTexts> read_plugin_texts(const std::filesystem::path& path) {

@@ -75,11 +75,13 @@ Result<std::string> CachedReader::read(const std::string& location, std::uint64_
                        " was not sent in time (EH-N03): only installed and known builds are considered");
   if (!bytes) return fresh;
   // Offline, nothing was asked on purpose. Expiry (max_staleness_days) limits the age of a copy.
-  if (location.ends_with("/index.json") && !transfer_.offline)
+  if (location.ends_with("/index.json") && !transfer_.offline) {
     warnings.push_back(
         location + " could not be asked (" + fresh.error().code + "); the copy of " +
         pluralize(static_cast<std::uint64_t>(age_of_copy(kept, now_) / 3600), "hour", "hours") +
         " ago is used");
+    origin_.unasked = std::move(fresh).error();
+  }
   return bytes;
 }
 

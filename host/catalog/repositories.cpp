@@ -459,10 +459,10 @@ manifest::Catalog load_catalog(const CatalogRequest& request, CatalogOrigin& ori
     if (loaded.facts) facts.push_back(std::move(*loaded.facts));
     catalog.warnings.insert(catalog.warnings.end(), loaded.warnings.begin(), loaded.warnings.end());
     online = online || loaded.has_asked;
-    origin.documents.insert(origin.documents.end(), loaded.origin.documents.begin(),
-                            loaded.origin.documents.end());
+    for (std::string& one : loaded.origin.documents) origin.documents.push_back(std::move(one));
     origin.fresh_until = std::min(origin.fresh_until, loaded.origin.fresh_until);
     origin.spared = origin.spared || loaded.origin.spared;
+    if (loaded.origin.unasked) origin.unasked = std::move(loaded.origin.unasked);
   }
   remove_unanswered(answers, catalog.warnings);
   for (Answer& answer : answers)

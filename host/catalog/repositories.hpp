@@ -44,6 +44,7 @@ struct CatalogOrigin {
   std::vector<std::string> documents;
   std::int64_t fresh_until = INT64_MAX;  // seconds since 1970: first refresh or expiry of a document
   std::vector<Diagnosis> passed_over;    // system layers that exist but are skipped
+  std::optional<Diagnosis> unasked;      // why an index could not be asked, and an older copy of it serves
   bool spared = false;                   // a repository was skipped, see CatalogRequest::spare_unreached
 };
 

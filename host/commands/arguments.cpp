@@ -12,11 +12,11 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "base/version_specifier.hpp"
 #include "cache/record_names.hpp"
 #include "host/commands/common.hpp"
 #include "host/commands/help.hpp"
 #include "host/explain/explain.hpp"
-#include "host/resolve/version_specifier.hpp"
 #include "host/settings/settings.hpp"
 
 namespace enginehost::commands {
@@ -147,7 +147,7 @@ Words words_of(const CLI::App& app, int argc, char** argv) {
 
 namespace {
 
-std::string forms() { return std::string(resolve::version_forms); }
+std::string forms() { return std::string(version_forms); }
 
 }  // namespace
 
@@ -197,7 +197,7 @@ Result<resolve::Request> request_of(const std::string& program, const EngineCons
     return fail(wrong_usage(program, "\"" + constraint.engine +
                                          "\" is no engine's name; a version stands behind it as " +
                                          "ENGINE@VERSION, and VERSION is one of: " + forms()));
-  if (const std::string wrong = resolve::VersionSpecifier(request.version).problem(); !wrong.empty())
+  if (const std::string wrong = VersionSpecifier(request.version).problem(); !wrong.empty())
     return fail(wrong_usage(program, "\"" + constraint.engine + "\": " + wrong +
                                          "; give ENGINE@VERSION, and VERSION as " + "one of: " + forms()));
   if (!constraint.require.empty() && !constraint.flavor.empty() && constraint.require != constraint.flavor)
@@ -266,7 +266,7 @@ bool is_called(const KnownBuild& build, const std::string& given) {
   const std::size_t at = given.find('@');
   if (at == std::string::npos || given.substr(0, at) != build.engine) return false;
   const std::string version = given.substr(at + 1);
-  return !version.empty() && resolve::VersionSpecifier(version).accepts(build.version);
+  return !version.empty() && VersionSpecifier(version).accepts(build.version);
 }
 
 const std::string& id_of(const KnownBuild& build) { return build.id.empty() ? build.name : build.id; }

@@ -7,6 +7,8 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "host/catalog/repositories.hpp"
+#include "host/catalog/vendor_facts.hpp"
 #include "host/commands/arguments.hpp"
 #include "host/commands/engine_cache.hpp"
 #include "host/commands/say.hpp"
@@ -84,8 +86,7 @@ Result<void> EngineUpdate::look(bool past_rollback) {
   last_ = history::read_last_update(context.state_folder(), engine_);
   TRY_ASSIGN(resolve::Request asked, request());
   asked.update = resolve::Update::report;
-  // A name that no build has: nothing is held then.
-  if (past_rollback) asked.held = "-";
+  asked.past_rollback = past_rollback;
   TRY_ASSIGN(const resolve::Plan plan, open::decide(context, std::move(asked)));
   run_.warn(context.warnings());
   if (plan.diagnosis) return fail(*plan.diagnosis);
@@ -97,6 +98,12 @@ Result<void> EngineUpdate::look(bool past_rollback) {
   chosen_ = chosen->build;
   if (plan.update && compare_versions(plan.update->version, chosen_->version) > 0) newer_ = plan.update;
   if (newer_) bytes_ = open::pending_download(context, *newer_).bytes;
+  if (newer_) return {};
+  // A repository that could not be read or asked may list a newer build.
+  const std::vector<Diagnosis> unread = catalog::catalog_warnings(context.catalog(), run_.settings.offline);
+  for (const Diagnosis& failure : unread)
+    if (!catalog::is_of_vendor_facts(failure)) return fail(failure);
+  if (const auto& unasked = context.catalog_origin().unasked) return fail(*unasked);
   return {};
 }
 
@@ -142,7 +149,7 @@ Result<void> EngineUpdate::end_rollback() {
 }
 
 void EngineUpdate::say_row() const {
-  std::string text = chosen_ != nullptr ? chosen_->version : "no build of EngineHost's is used";
+  std::string text = chosen_ != nullptr ? chosen_->version : failure ? "" : "no installed build is used";
   if (newer_) text += " -> " + newer_->version + "  " + newer_->flavor;
   if (newer_ && bytes_ > 0 && !installed_) text += "  " + format_bytes(bytes_);
   if (installed_)
@@ -150,7 +157,7 @@ void EngineUpdate::say_row() const {
   else if (used_again_)
     text += "  used again instead of " + last_->before.version;
   else if (failure)
-    text += "  not updated: " + explain::one_line(*failure);
+    text += (text.empty() ? "" : newer_ ? "  not updated: " : "  ") + explain::one_line(*failure);
   else if (is_held())
     text += "  rolled back on " + day_of(last_->at) + ", so only by name: engine-cache update --install " +
             engine_;
@@ -172,6 +179,7 @@ Json EngineUpdate::row() const {
       .set("download", bytes_)
       .set("held", is_held())
       .set("installed", installed_)
+      .set("rollback_ended", used_again_)
       .set("diagnosis", failure ? explain::to_json(*failure) : Json());
 }
 

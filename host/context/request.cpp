@@ -71,7 +71,7 @@ void name_forced(const manifest::Catalog& catalog, resolve::Request& request) {
 // A rollback, and the versions that the policy allows.
 void add_choices_of_people(const OpenContext& context, resolve::Request& request) {
   const auto last = history::read_last_update(context.state_folder(), request.engine);
-  if (last && last->held && request.held.empty()) request.held = last->now.build;
+  if (last && last->held && !request.past_rollback) request.held = last->now.build;
   const settings::Policy& policy = context.settings().policy;
   if (const auto range = policy.versions.find(request.engine); range != policy.versions.end()) {
     request.allowed_versions = range->second;

@@ -7,7 +7,7 @@
 #include "host/catalog/repositories.hpp"
 #include "host/context/request.hpp"
 #include "host/engine_sdk/cmake_package.hpp"
-#include "host/resolve/version_specifier.hpp"
+#include "base/version_specifier.hpp"
 
 namespace enginehost::engine_sdk {
 namespace {
@@ -92,7 +92,7 @@ Result<std::shared_ptr<const Build>> choose_build(open::OpenContext& context,
   if (const std::string& system = machine.os.value(); system != served_system)
     return fail(diagnose("EH-R22").with("engine", request.engine, "request").with("system", system));
 
-  const resolve::VersionSpecifier wanted(request.version);
+  const VersionSpecifier wanted(request.version);
   std::shared_ptr<const Build> best;
   std::vector<std::string> offered, obstacles;
   for (const auto& build : builds) {

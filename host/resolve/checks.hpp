@@ -6,7 +6,7 @@
 
 #include "host/resolve/cuda.hpp"
 #include "host/resolve/plan.hpp"
-#include "host/resolve/version_specifier.hpp"
+#include "base/version_specifier.hpp"
 
 namespace enginehost::resolve {
 

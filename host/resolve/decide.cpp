@@ -218,14 +218,6 @@ std::string nearest_version(std::string_view wanted, const std::vector<std::stri
   return below.empty() ? oldest : below;
 }
 
-// Returns "2.8" for 2.8.0, and the whole text for one that is no version.
-std::string minor_of(const std::string& version) {
-  if (!is_version(version)) return version;
-  const std::size_t dot = version.find('.');
-  return dot == std::string::npos ? version
-                                  : version.substr(0, version.find_first_not_of("0123456789", dot + 1));
-}
-
 // Returns the versions that would be tried if the request named none, newest first, of each minor release
 // the newest. If there are builds of the requested flavor, only theirs.
 std::vector<std::string> versions_that_fit(const Plan& without_version) {
@@ -240,7 +232,7 @@ std::vector<std::string> versions_that_fit(const Plan& without_version) {
   std::ranges::sort(versions,
                     [](const auto& one, const auto& two) { return compare_versions(one, two) > 0; });
   const auto is_of_one_minor = [](const auto& one, const auto& two) {
-    return minor_of(one) == minor_of(two);
+    return minor_release_of(one) == minor_release_of(two);
   };
   versions.erase(std::unique(versions.begin(), versions.end(), is_of_one_minor), versions.end());
   return std::move(versions);

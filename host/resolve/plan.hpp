@@ -41,6 +41,7 @@ struct Request {
   Update update = Update::report;
   // The build that somebody went back to (history::LastUpdate): it goes before newer ones. Empty: none.
   std::string held;
+  bool past_rollback = false;  // a rollback on record does not count
   // The range of versions that the machine's policy allows, and its file; empty: all.
   std::string allowed_versions, allowed_by;
 };

@@ -16,9 +16,9 @@
 #include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "base/version_specifier.hpp"
 #include "host/consent/consent.hpp"
 #include "host/explain/explain.hpp"
-#include "host/resolve/version_specifier.hpp"
 #include "host/sdk/handles.hpp"
 #include "host/settings/settings.hpp"
 
@@ -62,9 +62,9 @@ Result<void> check_request(const enginehost_request& request) {
   if (request.package_index != nullptr)
     if (const std::string wrong = not_an_index(request.package_index); !wrong.empty())
       return fail(sdk::wrong_argument("request.package_index", wrong));
-  if (const std::string wrong = resolve::VersionSpecifier(version).problem(); !wrong.empty())
-    return fail(sdk::wrong_argument("request.version", "\"" + version + "\": " + wrong + "; accepted are " +
-                                                           std::string(resolve::version_forms)));
+  if (const std::string wrong = VersionSpecifier(version).problem(); !wrong.empty())
+    return fail(sdk::wrong_argument(
+        "request.version", "\"" + version + "\": " + wrong + "; accepted are " + std::string(version_forms)));
   if (request.require != 0 && text_or_empty(request.flavor).empty())
     return fail(sdk::wrong_argument("request.require", "it needs request.flavor"));
   if (request.probe_seconds > longest_probe)

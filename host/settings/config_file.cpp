@@ -6,6 +6,7 @@
 #include "base/sha256.hpp"
 #include "base/system_errors.hpp"
 #include "base/text.hpp"
+#include "base/version_specifier.hpp"
 #include "host/settings/layer.hpp"
 
 namespace enginehost::settings {
@@ -90,8 +91,10 @@ class Members {
     if (value == nullptr) return;
     if (!value->is_object()) return refuse(key, "an object is expected: {\"onnxruntime\": \"<1.32\"}");
     for (const auto& [engine, range] : value->as_object()) {
-      if (!range.is_string() || range.as_string().empty())
-        return refuse(key, "\"" + engine + "\" needs a range of versions: \">=1.20,<2\"");
+      const std::string problem = range.as_string().empty()
+                                      ? "it is no text with a range of versions: \">=1.20,<2\""
+                                      : VersionSpecifier(range.as_string()).problem();
+      if (!problem.empty()) return refuse(key, "\"" + engine + "\": " + problem);
       target[engine] = range.as_string();
     }
   }

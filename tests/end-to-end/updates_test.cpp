@@ -133,6 +133,17 @@ TEST_F(EngineUpdates, AreNotRolledBackToWhatIsNoLongerInTheCache) {
   EXPECT_EQ(opened(), "1.0.0");
 }
 
+TEST_F(EngineUpdates, AreUnknownWhileTheServerDoesNotAnswer) {
+  publish("1.1.0");
+  RunOptions away;
+  away.environment = {"http_proxy=http://127.0.0.1:9", "no_proxy="};
+  const Ended update = cache({"update"}, away);
+  EXPECT_EQ(update.status, 4) << update.said();
+  EXPECT_EQ(row(update)["used"]["version"].as_string(), "1.0.0");
+  EXPECT_EQ(row(update)["diagnosis"]["code"].as_string(), "EH-N19") << "not: it is the newest";
+  EXPECT_EQ(row(cache({"update"}))["newer"]["version"].as_string(), "1.1.0");
+}
+
 TEST_F(EngineUpdates, FollowThePolicy) {
   if (!can_mount()) GTEST_SKIP() << "only root may show a system file";
   publish("1.1.0");

@@ -1,5 +1,5 @@
 // Which versions a request accepts, and which texts are no version specifier.
-#include "host/resolve/version_specifier.hpp"
+#include "base/version_specifier.hpp"
 
 #include <gmock/gmock.h>
 

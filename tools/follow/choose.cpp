@@ -16,7 +16,8 @@ std::vector<std::string> newest_of(const Track& track, const std::vector<std::st
   std::vector<std::string> newest;
   for (const std::string& version : usable) {
     if (newest.size() >= static_cast<std::size_t>(std::max(track.newest, 0))) break;
-    if (track.newest_of == "minor" && !newest.empty() && minor_of(newest.back()) == minor_of(version))
+    if (track.newest_of == "minor" && !newest.empty() &&
+        minor_release_of(newest.back()) == minor_release_of(version))
       continue;
     newest.push_back(version);
   }

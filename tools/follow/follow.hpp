@@ -31,9 +31,9 @@ struct FollowRequest {
 // Runs one at a time for a plan; others wait. The manifest is written last and whole, so that a run that is
 // interrupted changes nothing but the memory, from which the next one goes on.
 //
-// What is wrong with a release is in the report, and its rows stay what they were. Errors end the run, and
-// the manifest stays as it was: those of read_plan(); EH-M01 and EH-M02 for a manifest that cannot be read or
-// would be refused; EH-M17 for the memory; those of locks and of the disk; EH-P10.
+// A release that cannot be used is in the report with the reason, and its rows stay as they were. Errors end
+// the run, and the manifest stays as it was: those of read_plan(); EH-M01 and EH-M02 for a manifest that
+// cannot be read or would be refused; EH-M17 for the memory; those of locks and of the disk; EH-P10.
 Result<Report> follow(const FollowRequest& request);
 
 }  // namespace enginehost::follow

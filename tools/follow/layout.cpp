@@ -5,6 +5,7 @@
 
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "host/acquire/description.hpp"
 #include "tools/publish/names.hpp"
 #include "tools/publish/partial_downloads.hpp"
@@ -64,7 +65,7 @@ Result<void> check_libraries(const Wheel& wheel, const Layout& layout,
 std::string filled(std::string_view text, const Variables& variables) {
   const std::string& cuda = variables.cuda;
   const std::string major = cuda.substr(0, cuda.find('.'));
-  const std::string minor = minor_of(variables.version);
+  const std::string minor = minor_release_of(variables.version);
   std::string digits;
   std::ranges::copy_if(cuda, std::back_inserter(digits), [](char c) { return c != '.'; });
   const std::pair<std::string_view, const std::string*> known[] = {{"{version}", &variables.version},

@@ -76,9 +76,6 @@ struct Plan {
   std::vector<Track> tracks;
 };
 
-// Returns the first two numbers of a version: "2.14". Any thread.
-std::string minor_of(std::string_view version);
-
 // Returns the layout of that name, or nullptr. Any thread.
 const Layout* find_layout(const Plan& plan, std::string_view name);
 

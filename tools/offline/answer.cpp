@@ -5,7 +5,7 @@
 #include "base/sha256.hpp"
 #include "cache/record_names.hpp"
 #include "host/context/request.hpp"
-#include "host/resolve/version_specifier.hpp"
+#include "base/version_specifier.hpp"
 
 namespace enginehost::offline {
 namespace {
@@ -55,7 +55,7 @@ Result<SiteRequest> read_request(std::string_view text, std::string_view name) {
                                 entry["flavor"].as_string(), entry["device"].as_string(),
                                 entry["require"].as_bool()};
     if (constraint.engine.empty()) return refused(name, "wishes", "holds one without an engine");
-    if (const std::string wrong = resolve::VersionSpecifier(constraint.version).problem(); !wrong.empty())
+    if (const std::string wrong = VersionSpecifier(constraint.version).problem(); !wrong.empty())
       return refused(name, "wishes", "asks for version \"" + constraint.version + "\": " + wrong);
     request.constraints.push_back(std::move(constraint));
   }

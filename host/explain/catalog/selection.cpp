@@ -371,8 +371,7 @@ constexpr Entry entries[] = {
      .meaning = "An update was asked for, and the only repositories are folders of this machine: what they "
                 "list changes when EngineHost itself is updated, or when somebody writes to them.",
      .before = "the configured repositories",
-     .causes = {"no repository on the web is configured, so that nothing newer than {newest} can be known",
-                "no repository on the web is configured"},
+     .causes = {"no repository on the web is configured"},
      .remedies = {"add one: \"repositories\": [\"https://…\"] in the configuration (docs/settings.md), or "
                   "--repository for one command",
                   "update EngineHost, which brings a newer list of builds"}},

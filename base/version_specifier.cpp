@@ -1,11 +1,11 @@
-#include "host/resolve/version_specifier.hpp"
+#include "base/version_specifier.hpp"
 
 #include <algorithm>
 
 #include "base/text.hpp"
 #include "base/version.hpp"
 
-namespace enginehost::resolve {
+namespace enginehost {
 namespace {
 
 std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
@@ -137,4 +137,4 @@ bool VersionSpecifier::accepts(std::string_view version) const {
                                          [&](const Condition& one) { return holds(one, version); });
 }
 
-}  // namespace enginehost::resolve
+}  // namespace enginehost

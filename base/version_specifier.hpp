@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace enginehost::resolve {
+namespace enginehost {
 
 // The accepted forms after the engine's name, for messages about any other form.
 inline constexpr std::string_view version_forms =
@@ -48,4 +48,4 @@ class VersionSpecifier {
   bool names_prerelease_ = false;
 };
 
-}  // namespace enginehost::resolve
+}  // namespace enginehost
