@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "base/version.hpp"
+#include "base/version_specifier.hpp"
 #include "host/acquire/component.hpp"
 #include "host/catalog/repositories.hpp"
 #include "host/context/request.hpp"
 #include "host/engine_sdk/cmake_package.hpp"
-#include "base/version_specifier.hpp"
 
 namespace enginehost::engine_sdk {
 namespace {

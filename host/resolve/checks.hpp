@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/version_specifier.hpp"
 #include "host/resolve/cuda.hpp"
 #include "host/resolve/plan.hpp"
-#include "base/version_specifier.hpp"
 
 namespace enginehost::resolve {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/sha256.hpp"
+#include "base/version_specifier.hpp"
 #include "cache/record_names.hpp"
 #include "host/context/request.hpp"
-#include "base/version_specifier.hpp"
 
 namespace enginehost::offline {
 namespace {
