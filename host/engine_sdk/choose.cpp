@@ -23,8 +23,11 @@ bool is_for(const Build& build, const platform::Platform& machine) {
 }
 
 // Returns why no SDK can be made of a build for this machine; empty if one can.
-std::string obstacle_of(const Build& build) {
+std::string obstacle_of(const Build& build, const settings::Policy& policy) {
   if (!build.yanked.empty()) return "withdrawn: " + build.yanked;
+  const auto range = policy.versions.find(build.engine);
+  if (range != policy.versions.end() && !VersionSpecifier(range->second).accepts(build.version))
+    return "the policy allows version " + range->second + " (" + policy.file + ")";
   if (!build.blocked.empty()) return "blocked: " + build.blocked;
   if (!build.expired.empty()) return "its repository expired on " + build.expired;
   const Parts parts = parts_of_sdk(build);
@@ -101,7 +104,7 @@ Result<std::shared_ptr<const Build>> choose_build(open::OpenContext& context,
       continue;
     const bool accepted =
         wanted.accepts(build->version) && (wanted.names_prerelease() || !is_prerelease(build->version));
-    if (std::string obstacle = obstacle_of(*build); !obstacle.empty()) {
+    if (std::string obstacle = obstacle_of(*build, context.settings().policy); !obstacle.empty()) {
       if (accepted) obstacles.push_back(build->id + ": " + obstacle);
       continue;
     }
