@@ -277,6 +277,9 @@ Result<Json> RowMaker::build() {
   }
   note_requirements(read);
   const Json written = without_code_of(given["requires"]);
+  // A build has its plugin's component anyway. One that is named twice would count twice in a download.
+  std::vector<std::string> components = components_;
+  std::erase(components, given["plugin"]["component"].as_string());
   Json made = Json::object();
   made.set("id", given["id"])
       .set("version", version_)
@@ -285,7 +288,7 @@ Result<Json> RowMaker::build() {
       .set("arch", row_.arch)
       .set("requires", joined_requirements(read, written))
       .set("plugin", given["plugin"])
-      .set("components", Json::strings(components_));
+      .set("components", Json::strings(components));
   for (const auto& [name, value] : given.as_object())
     if (made.find(name) == nullptr) made.set(name, value);
   return made;
