@@ -202,8 +202,7 @@ Result<void> RowMaker::add_wheel(const Wheel& wheel, const Layout& raw, const st
                                    : "the package index states it; only the selected files were read");
   note("libraries of " + layout.component,
        file + (whole ? ", read whole" : ", by ranges") + (payload.remembered ? ", in an earlier run" : ""));
-  made_.fetched += payload.fetched;
-  made_.read_whole += payload.read_whole;
+  reader_.add_payload(wheel, payload.fetched, payload.whole);
   made_.components.set(layout.component, component_of(artifact, layout, version));
   components_.push_back(layout.component);
   payload.facts.file = file;
@@ -303,7 +302,7 @@ Result<DerivedRow> RowMaker::make() {
   TRY(add_wheel(*main_, layout, version_));
   for (const Part& part : row_.parts) TRY(add_part(part));
   TRY_ASSIGN(made_.build, build());
-  made_.fetched += reader_.fetched() - before;
+  made_.fetched = reader_.fetched() - before;
   return std::move(made_);
 }
 
