@@ -206,7 +206,7 @@ class FollowedIndex : public Publisher {
   Json report;
 };
 
-TEST_F(FollowedIndex, BringsANewReleaseToAUserWhoConsentsOnceAndGoesBack) {
+TEST_F(FollowedIndex, ReachesAUserWhoConsentsOnceAndGoesBack) {
   const std::string terms = "Kernels of release 1.1 may be run on one machine.\n";
   release("1.1", terms);
   EXPECT_THAT(follow("reference"), ElementsAre("1.0 unchanged", "1.1 new"));

@@ -37,7 +37,7 @@ struct Wheel {
   const acquire::ZipDirectory& directory() const { return zip->directory(); }
 };
 
-// What was fetched of a wheel.
+// Bytes that were fetched of a wheel.
 struct ReadArchive {
   std::string file;
   std::uint64_t size = 0;     // of the archive
