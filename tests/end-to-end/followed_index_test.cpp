@@ -312,24 +312,25 @@ TEST_F(KilledUpdate, InTheMiddleOfADownloadLeavesTheOlderBuildAndGoesOn) {
   expect_an_update();
 }
 
-// Each call that changes a name is the last one of a run.
+// Calls that change names, or sync, are the last ones of a run.
 TEST_F(FollowedIndex, UpdatesThatAreKilledAtAnyStepLeaveBuildsThatOpen) {
   if (run_child({.argv = {"strace", "-o", "/dev/null", "true"}})->exit_code != 0)
     GTEST_SKIP() << "strace cannot trace here";
   release("1.1");
   publish();
   int killed = 0;
-  for (int at = 1; at < 400; at += 4) {
+  for (int at = 1; at < 400; at += 6) {
     RunOptions traced;
     traced.may_crash = true;
-    traced.launcher = {
-        "strace",
-        "-f",
-        "-qq",
-        "-o",
-        "/dev/null",
-        "-e",
-        "inject=rename,renameat,renameat2,unlink,unlinkat:signal=SIGKILL:when=" + std::to_string(at)};
+    traced.launcher = {"strace",
+                       "-f",
+                       "-qq",
+                       "-o",
+                       "/dev/null",
+                       "-e",
+                       "inject=rename,renameat,renameat2,unlink,unlinkat,link,linkat,symlink,mkdir,fsync:"
+                       "signal=SIGKILL:when=" +
+                           std::to_string(at)};
     if (cache({"update", "--install", "layered", "reference"}, traced).status == 0) break;
     ++killed;
     EXPECT_THAT(opened("reference"), AnyOf("1.0", "1.1")) << at;
@@ -339,7 +340,7 @@ TEST_F(FollowedIndex, UpdatesThatAreKilledAtAnyStepLeaveBuildsThatOpen) {
       EXPECT_EQ(cache({"remove", build}).status, 0) << at;
     if (HasFailure()) return;
   }
-  EXPECT_GT(killed, 4);
+  EXPECT_GT(killed, 8);
 }
 
 }  // namespace

@@ -155,6 +155,23 @@ TEST_F(BadIndex, AServerOfWrongRangesLeavesTheReleaseOut) {
   EXPECT_THAT(builds(), ElementsAre("1.1"));
 }
 
+TEST_F(BadIndex, AWheelElsewhereThanOnTheWebIsNotRead) {
+  report();
+  const std::string name = "toy-1.2-py3-none-manylinux_2_17_x86_64.whl";
+  index.publish("toy", "1.2");
+  const std::string own = "file://" + (index.server.root() / "files" / name).native();
+  for (const std::string& url : {own, std::string("file:///dev/zero"), std::string("file:///etc/passwd"),
+                                 std::string("ftp://127.0.0.1/toy.whl"), std::string("data:,toy")}) {
+    index.files["toy"][name].set("url", url);
+    index.write_page("toy");
+    const Report found = report();
+    ASSERT_EQ(found.left_out.size(), 1u) << url;
+    EXPECT_EQ(found.left_out[0].file, name);
+    EXPECT_THAT(found.left_out[0].reason, HasSubstr("not on the web"));
+    EXPECT_THAT(builds(), ElementsAre("1.0", "1.1")) << url;
+  }
+}
+
 TEST_F(BadIndex, AYankedFileIsNotTaken) {
   report();
   index.publish("toy", "1.2", {.yanked = "built with a debug flag", .is_yanked = true});
