@@ -3,6 +3,10 @@
 # repetitions, and makes a table of the results. Takes about ten minutes; an idle machine gives steadier figures.
 #
 #   scripts/figures.sh [--repetitions N] [--filter REGEX] [--output FILE]
+#   scripts/figures.sh --index [--output FILE]
+#
+# --index  measures the reading of the package index alone, several GB, and replaces that section of the page. Without it the
+#          section stays as it is.
 #
 # ENGINEHOST_BENCH_ONNXRUNTIME=FILE  a libonnxruntime.so to open (without it that row is left out)
 # ENGINEHOST_BENCH_OPENBLAS=FILE     an OpenBLAS outside the loader's path
@@ -14,27 +18,38 @@ cd "$root"
 repetitions=5
 filter=.
 output=docs/figures.md
+index=false
 while [ $# -gt 0 ]; do
   case $1 in
     --repetitions) repetitions=$2; shift 2 ;;
     --filter) filter=$2; shift 2 ;;
     --output) output=$2; shift 2 ;;
+    --index) index=true; shift ;;
     -h | --help)
-      sed -n '2,8s/^# \{0,1\}//p' "$0"
+      sed -n '2,12s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      complain "unknown argument $1 (known: --repetitions, --filter, --output)"
+      complain "unknown argument $1 (known: --repetitions, --filter, --output, --index)"
       exit 2
       ;;
   esac
 done
+
+if $index; then
+  cmake --preset release -DENGINEHOST_TOOLS=ON
+  cmake --build --preset release --parallel "$(jobs_that_fit)" --target engine-manifest
+  [ -f "$output" ] || cp docs/figures.md "$output"
+  python3 tests/bench/follow_figures.py build/bin/engine-manifest manifests/plans "$output"
+  say "written: $output"
+  exit 0
+fi
 
 cmake --preset release -DENGINEHOST_BENCHMARKS=ON
 cmake --build --preset release --parallel "$(jobs_that_fit)" --target enginehost_bench
 mkdir -p build/bench
 build/tests/enginehost_bench --benchmark_filter="$filter" --benchmark_repetitions="$repetitions" \
   --benchmark_out=build/bench/figures.json --benchmark_out_format=json
-python3 tests/bench/write_figures.py build/bench/figures.json >build/bench/figures.md
+python3 tests/bench/write_figures.py build/bench/figures.json docs/figures.md >build/bench/figures.md
 mv build/bench/figures.md "$output"
 say "written: $output"

@@ -77,12 +77,13 @@ def main() -> int:
             if not known_as.is_file() or json.loads(known_as.read_text()) != release:
                 index = index or index_url()
                 patterns = HEADERS + (LIBRARIES["macos"] if options.os == "macos" else [])
-                tree, files, *_ = members_in(url_of(index, "torch", name), patterns)
+                tree, files, _, fetched = members_in(url_of(index, "torch", name), patterns)
                 if options.record:
                     table[sha256] = release["headers"] = tree
                 elif tree != table.get(sha256):
                     raise Broken(f"the headers of {name} give {tree}, headers.json has {table.get(sha256)}")
-                print(f"PyTorch {version}: {len(files)} files, {sum(map(len, files.values())) >> 20} MiB", file=sys.stderr)
+                print(f"PyTorch {version}: {len(files)} files, {sum(map(len, files.values())) >> 20} MiB, {fetched} bytes fetched",
+                      file=sys.stderr)
                 write_folder(folder, {**{path[len(PREFIX):]: content for path, content in files.items()},
                                       known_as.name: json.dumps(release, indent=1).encode()})
             if options.libraries and not (folder / "libraries").is_dir():

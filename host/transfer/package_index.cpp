@@ -171,7 +171,8 @@ void PackageSearch::collect_page(const std::string& page, const std::string& url
   const auto read = list_page(page, [&](ListedFile file) {
     any = true;
     if (!file.url.empty()) file.url = url_of(file.url, url);
-    if (file.url.empty() || !names_.insert(file.file).second) return;
+    // Another location may have the file under a URL that counts.
+    if (!file.url.empty() && !names_.insert(file.file).second) return;
     collected_->push_back(std::move(file));
   });
   if (!read) return cannot_be_read(read.error(), index);

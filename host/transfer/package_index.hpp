@@ -25,8 +25,10 @@ Result<Place> locate_package(std::string_view project, std::string_view file, st
 
 // The files of a project in all indexes that pip would ask.
 struct PackageFiles {
-  std::vector<ListedFile> files;  // each name once, as locate_package() finds it; the URLs are absolute
-  TransferOptions options;        // for requests to them, with pip's certificates, proxy and trusted hosts
+  // Each name once, as locate_package() finds it; the URLs are absolute. Files that a page lists without a
+  // URL that counts are here, too: their URL is empty.
+  std::vector<ListedFile> files;
+  TransferOptions options;  // for requests to them, with pip's certificates, proxy and trusted hosts
 };
 
 // Asks every location once, because the newest release may be in the last one. Errors: as locate_package(),

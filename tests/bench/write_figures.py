@@ -1,10 +1,18 @@
 #!/usr/bin/env python3
-"""Converts the output of enginehost_bench (Google Benchmark's JSON, with repetitions) into docs/figures.md."""
+"""Converts the output of enginehost_bench (Google Benchmark's JSON, with repetitions) into docs/figures.md.
+
+usage: write_figures.py FIGURES_JSON PAGE
+
+The section about the package index is copied from PAGE, the page before: follow_figures.py measures it.
+"""
 import json
+import pathlib
 import platform
 import statistics
 import sys
 from collections import defaultdict
+
+from follow_figures import section_in
 
 MILLISECOND = 1e6
 
@@ -268,6 +276,8 @@ The times in the last column are information.
     print("\n".join(table(runs, left_out)))
     for note in what_a_stat_costs(runs):
         print("\n" + note)
+    index = section_in(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
+    print("\n" + index if index else "", end="")
     print(f"""
 ## How it is measured
 

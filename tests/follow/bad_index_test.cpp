@@ -1,5 +1,6 @@
 // A hostile or broken index: each ends in a report, never in a manifest that names bytes nobody saw.
 #include "tests/follow/fixture.hpp"
+#include "tests/support/fault_server.hpp"
 
 namespace enginehost::follow {
 namespace {
@@ -108,6 +109,91 @@ TEST_F(BadIndex, OtherBytesAreFoundBeforeAReleaseWasTaken) {
   now += 10 * a_day;
   const Report second = report();
   EXPECT_THAT(codes(second), ElementsAre("EH-M20"));
+  EXPECT_THAT(builds(), ElementsAre("1.0", "1.1"));
+}
+
+TEST_F(BadIndex, OtherBytesThanItsDigestLeaveTheReleaseOut) {
+  report();
+  const std::string before = manifest();
+  index.publish("toy", "1.2");
+  const std::filesystem::path wheel =
+      index.server.root() / "files/toy-1.2-py3-none-manylinux_2_17_x86_64.whl";
+  const std::string bytes = test::read_text(wheel);
+  for (const std::string& served :
+       {make_wheel("toy", "1.2", {.license = "MIT license"}), std::string(bytes.size(), 'x'), bytes + "x",
+        bytes.substr(0, bytes.size() / 2), std::string()}) {
+    test::write_text(wheel, served);
+    const Report found = report();
+    EXPECT_THAT(states(found), ElementsAre("1.1 unchanged", "1.2 failed")) << served.size();
+    ASSERT_NE(first_failure(found), nullptr);
+    EXPECT_THAT(first_failure(found)->code, testing::AnyOf("EH-M19", testing::StartsWith("EH-N")));
+    EXPECT_EQ(manifest().find("toy-1.2"), std::string::npos);
+    EXPECT_FALSE(exists(folder / "facts" / (sha256_hex(served) + ".json")));
+  }
+  EXPECT_THAT(builds(), ElementsAre("1.1"));
+  test::write_text(wheel, bytes);
+  EXPECT_THAT(states(report()), ElementsAre("1.1 unchanged", "1.2 new")) << "nothing wrong was remembered";
+}
+
+TEST_F(BadIndex, AServerOfWrongRangesLeavesTheReleaseOut) {
+  report();
+  index.publish("toy", "1.2");
+  const std::string name = "toy-1.2-py3-none-manylinux_2_17_x86_64.whl";
+  const std::string wheel = test::read_text(index.server.root() / "files" / name);
+  const test::FaultServer wrong(
+      [&](const test::FaultServer::Request& request, test::FaultServer::Connection& connection) {
+        const std::uint64_t start = request.range_start.value_or(0) / 2;
+        connection.answer("206 Partial Content", wheel.substr(start),
+                          "Content-Range: bytes " + std::to_string(start) + "-" +
+                              std::to_string(wheel.size() - 1) + "/" + std::to_string(wheel.size()) + "\r\n");
+      });
+  index.files["toy"][name].set("url", wrong.url(name));
+  index.write_page("toy");
+  const Report found = report();
+  EXPECT_GT(wrong.requests(), 0);
+  EXPECT_THAT(states(found), ElementsAre("1.1 unchanged", "1.2 failed"));
+  EXPECT_THAT(builds(), ElementsAre("1.1"));
+}
+
+TEST_F(BadIndex, AWheelElsewhereThanOnTheWebIsNotRead) {
+  report();
+  const std::string name = "toy-1.2-py3-none-manylinux_2_17_x86_64.whl";
+  index.publish("toy", "1.2");
+  const std::string own = "file://" + (index.server.root() / "files" / name).native();
+  for (const std::string& url : {own, std::string("file:///dev/zero"), std::string("file:///etc/passwd"),
+                                 std::string("ftp://127.0.0.1/toy.whl"), std::string("data:,toy")}) {
+    index.files["toy"][name].set("url", url);
+    index.write_page("toy");
+    const Report found = report();
+    ASSERT_EQ(found.left_out.size(), 1u) << url;
+    EXPECT_EQ(found.left_out[0].file, name);
+    EXPECT_THAT(found.left_out[0].reason, HasSubstr("not on the web"));
+    EXPECT_THAT(builds(), ElementsAre("1.0", "1.1")) << url;
+  }
+}
+
+TEST_F(BadIndex, AYankedFileIsNotTaken) {
+  report();
+  index.publish("toy", "1.2", {.yanked = "built with a debug flag", .is_yanked = true});
+  index.publish("toy", "1.2", {}, "py3-none-win_amd64");
+  const Report found = report();
+  EXPECT_THAT(states(found), ElementsAre("1.1 unchanged", "1.2 failed"));
+  ASSERT_NE(first_failure(found), nullptr);
+  EXPECT_EQ(first_failure(found)->code, "EH-M19");
+  EXPECT_THAT(builds(), ElementsAre("1.1"));
+  index.publish("toy", "1.2", {}, "py3-none-manylinux_2_28_x86_64");
+  report();
+  EXPECT_THAT(manifest(), HasSubstr("toy-1.2-py3-none-manylinux_2_28_x86_64.whl"));
+  EXPECT_EQ(manifest().find("toy-1.2-py3-none-manylinux_2_17"), std::string::npos);
+}
+
+TEST_F(BadIndex, AVersionThatIsNoneIsReported) {
+  for (const char* const version : {"newest", "1.2.x", "1..2"}) index.publish("toy", version);
+  const Report found = report();
+  std::vector<std::string> reasons;
+  for (const LeftOut& one : found.left_out) reasons.push_back(one.reason);
+  EXPECT_THAT(reasons, testing::UnorderedElementsAre("\"newest\" is no version", "\"1.2.x\" is no version",
+                                                     "\"1..2\" is no version"));
   EXPECT_THAT(builds(), ElementsAre("1.0", "1.1"));
 }
 

@@ -114,6 +114,16 @@ TEST_F(FollowCommand, WritesARepositoryThatPassesLintAndOpens) {
     EXPECT_THAT(entry.path().filename().string(), testing::Not(HasSubstr("proof-")));
 }
 
+TEST_F(FollowCommand, ABuildNamesTheComponentOfItsPluginOnce) {
+  follow();
+  const auto document = parse_json(written(), "manifest");
+  ASSERT_TRUE(document);
+  for (const Json& build : (*document)["builds"].as_array()) {
+    EXPECT_NE(build["plugin"]["component"].as_string(), "");
+    EXPECT_TRUE(build["components"].as_array().empty()) << build.dump();
+  }
+}
+
 TEST_F(FollowCommand, CheckEndsWithOneIfSomethingIsNew) {
   EXPECT_EQ(follow({"--check"}).status, 1);
   EXPECT_EQ(written(), "");

@@ -106,10 +106,14 @@ TEST_F(DeriveTest, FetchesOnlyTheSelectedFilesAndSaysSo) {
   WheelText text = toy();
   text.entries.push_back({"toy/large", test::noise(6'000'000, 7)});
   publish("toy", "1.0", wheel_of(text));
-  const auto derived = derive();
+  PackageIndex index(options, {});
+  const auto reader = wheel_reader(folder / "scratch", options, {});
+  const auto derived = derive_row({plan, index, options, folder / "scratch", {}, {}, reader}, {}, row, "1.0");
   ASSERT_TRUE(derived) << derived.error().value("problem");
-  EXPECT_EQ(derived->read_whole, 0u);
+  ASSERT_EQ(reader->archives().size(), 1u);
+  EXPECT_FALSE(reader->archives().front().whole);
   EXPECT_LT(derived->fetched, 2'000'000u);
+  EXPECT_EQ(reader->archives().front().fetched, derived->fetched);
   bool said = false;
   for (const Fact& fact : derived->facts) said = said || fact.source.find("the package index states it") == 0;
   EXPECT_TRUE(said);

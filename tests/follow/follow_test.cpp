@@ -20,6 +20,25 @@ TEST_F(FollowTest, WritesTheNewestReleases) {
   EXPECT_THAT(text_of(first), HasSubstr("decided only"));
 }
 
+TEST_F(FollowTest, ReportsWhatItFetchedOfEachWheel) {
+  const Report first = report();
+  ASSERT_EQ(first.archives.size(), 2u);
+  std::uint64_t sizes = 0, served = 0;
+  for (const ReadArchive& one : first.archives) {
+    EXPECT_TRUE(one.whole) << one.file;
+    EXPECT_EQ(one.size, std::filesystem::file_size(index.server.root() / "files" / one.file));
+    sizes += one.size;
+  }
+  for (const std::string& line : split(index.server.log(), '\n'))
+    if (const auto words = split(line, ' '); words.size() > 3 && words[1].starts_with("/files/"))
+      served += std::stoull(words[3]);
+  EXPECT_EQ(bytes_of(first).fetched, served);
+  EXPECT_EQ(bytes_of(first).whole, sizes);
+  EXPECT_EQ(to_json(first)["archives"].as_array().size(), 2u);
+  EXPECT_THAT(text_of(first), HasSubstr("fetched of 2 wheels, 2 of them whole"));
+  EXPECT_TRUE(report().archives.empty());
+}
+
 TEST_F(FollowTest, ASecondRunChangesNothing) {
   report();
   const std::string before = manifest(), memory = test::read_text(memory_file);

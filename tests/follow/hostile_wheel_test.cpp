@@ -109,6 +109,20 @@ TEST_F(HostileWheel, ComesFromAServerThatShiftsRanges) {
   EXPECT_THAT(problem(), HasSubstr("its archive is refused"));
 }
 
+// One byte of a library is another one; directory, RECORD and METADATA are those of the wheel.
+TEST_F(HostileWheel, ComesFromAServerThatSendsOtherBytesOfAPart) {
+  WheelText text = toy();
+  text.entries.push_back({"toy/large", test::noise(6'000'000, 7)});
+  const std::string wheel = wheel_of(text);
+  const std::size_t library = wheel.find("toy/libtoy.so") + 1000;
+  std::string changed = wheel;
+  changed[library] = static_cast<char>(changed[library] ^ 1);
+  publish("toy", "1.0", wheel);
+  test::write_text(server.root() / ("files/" + file_of("toy", "1.0")), changed);
+  EXPECT_THAT(problem(), HasSubstr("other bytes than the package index states")) << "read whole after that";
+  EXPECT_FALSE(fs::exists(folder / "scratch/files"));
+}
+
 TEST_F(HostileWheel, ComesFromAServerWithoutRanges) {
   const test::NginxServer whole("max_ranges 0;");
   publish("toy", "1.0", wheel_of(toy()), Json::object().set("url", whole.url("toy.whl")));

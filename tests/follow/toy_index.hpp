@@ -25,7 +25,9 @@ struct Published {
   std::int64_t uploaded = toy_now - 30 * a_day;
   std::string license = "MIT License", metadata = {}, yanked = {};
   bool is_yanked = false;
-  std::string plugin = {};  // a file that the wheel has, too
+  std::string plugin = {};   // a file that the wheel has, too
+  std::string library = {};  // bytes of its library; empty: those of one that the build made
+  std::string data = {};     // of a further file; empty: there is none
 };
 
 // A wheel as packaging tools write it, with RECORD and METADATA.
@@ -35,7 +37,8 @@ inline std::string make_wheel(const std::string& project, const std::string& ver
     if (character == '-') character = '_';
   const std::string info = folder + "-" + version + ".dist-info/";
   std::vector<test::ArchiveEntry> entries = {
-      {folder + "/lib" + folder + ".so", test::read_text(test::build_path("/tests/toy/libtoy.so")), 0755},
+      {folder + "/lib" + folder + ".so",
+       how.library.empty() ? test::read_text(test::build_path("/tests/toy/libtoy.so")) : how.library, 0755},
       {folder + "/release.txt", "release " + version},
       {info + "METADATA",
        "Metadata-Version: 2.1\nName: " + project + "\nVersion: " + version + "\n" + how.metadata},
@@ -44,6 +47,7 @@ inline std::string make_wheel(const std::string& project, const std::string& ver
   if (!how.plugin.empty())
     entries.push_back({folder + "/" + std::filesystem::path(how.plugin).filename().string(),
                        test::read_text(how.plugin), 0755});
+  if (!how.data.empty()) entries.push_back({folder + "/data.bin", how.data});
   std::string record;
   for (const test::ArchiveEntry& entry : entries) {
     std::string raw;
@@ -61,6 +65,9 @@ inline std::string make_wheel(const std::string& project, const std::string& ver
 
 class ToyIndex {
  public:
+  // `directives`: of the server, as NginxServer's.
+  explicit ToyIndex(const std::string& directives = {}) : server(directives) {}
+
   // Publishes a wheel, or another one under its name.
   void publish(const std::string& project, const std::string& version, const Published& how = {},
                const std::string& tag = "py3-none-manylinux_2_17_x86_64") {

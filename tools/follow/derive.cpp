@@ -202,8 +202,7 @@ Result<void> RowMaker::add_wheel(const Wheel& wheel, const Layout& raw, const st
                                    : "the package index states it; only the selected files were read");
   note("libraries of " + layout.component,
        file + (whole ? ", read whole" : ", by ranges") + (payload.remembered ? ", in an earlier run" : ""));
-  made_.fetched += payload.fetched;
-  made_.read_whole += payload.read_whole;
+  reader_.add_payload(wheel, payload.fetched, payload.whole);
   made_.components.set(layout.component, component_of(artifact, layout, version));
   components_.push_back(layout.component);
   payload.facts.file = file;
@@ -277,6 +276,9 @@ Result<Json> RowMaker::build() {
   }
   note_requirements(read);
   const Json written = without_code_of(given["requires"]);
+  // A build has its plugin's component anyway. One that is named twice would count twice in a download.
+  std::vector<std::string> components = components_;
+  std::erase(components, given["plugin"]["component"].as_string());
   Json made = Json::object();
   made.set("id", given["id"])
       .set("version", version_)
@@ -285,7 +287,7 @@ Result<Json> RowMaker::build() {
       .set("arch", row_.arch)
       .set("requires", joined_requirements(read, written))
       .set("plugin", given["plugin"])
-      .set("components", Json::strings(components_));
+      .set("components", Json::strings(components));
   for (const auto& [name, value] : given.as_object())
     if (made.find(name) == nullptr) made.set(name, value);
   return made;
@@ -300,7 +302,7 @@ Result<DerivedRow> RowMaker::make() {
   TRY(add_wheel(*main_, layout, version_));
   for (const Part& part : row_.parts) TRY(add_part(part));
   TRY_ASSIGN(made_.build, build());
-  made_.fetched += reader_.fetched() - before;
+  made_.fetched = reader_.fetched() - before;
   return std::move(made_);
 }
 

@@ -26,8 +26,7 @@ struct DerivedRow {
   Json components = Json::object();  // by id, as in a manifest, with tree, files and ranges
   Json build;
   std::vector<Fact> facts;
-  std::uint64_t fetched = 0;     // bytes over the network
-  std::uint64_t read_whole = 0;  // of them: bytes of files that had to be read whole
+  std::uint64_t fetched = 0;  // bytes over the network
 };
 
 // Where a run reads and keeps what it learns.

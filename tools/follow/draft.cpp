@@ -47,6 +47,13 @@ bool is_row_of(const Json& build, const Row& row, const std::string& version) {
          matches_pattern(build["id"].as_string(), id_pattern(row, version));
 }
 
+// The components of a build, in an order that does not depend on where they were found.
+std::vector<std::string> components_of(const Json& build) {
+  std::vector<std::string> ids = {build["plugin"]["component"].as_string()};
+  for (const Json& id : build["components"].as_array()) ids.push_back(id.as_string());
+  return ids;
+}
+
 }  // namespace
 
 std::optional<ManifestRow> OldManifest::row_of(const Plan& plan, const Row& row,
@@ -54,10 +61,10 @@ std::optional<ManifestRow> OldManifest::row_of(const Plan& plan, const Row& row,
   for (const Json& build : document_["builds"].as_array()) {
     if (!is_row_of(build, row, version) || has_id(plan.builds, build["id"])) continue;
     ManifestRow found{build, Json::object()};
-    for (const Json& id : build["components"].as_array())
-      if (const Json* const component = document_["components"].find(id.as_string());
-          component != nullptr && plan.components.find(id.as_string()) == nullptr)
-        found.components.set(id.as_string(), *component);
+    for (const std::string& id : components_of(build))
+      if (const Json* const component = document_["components"].find(id);
+          component != nullptr && plan.components.find(id) == nullptr)
+        found.components.set(id, *component);
     return found;
   }
   return {};
@@ -88,7 +95,10 @@ ManifestRow without_components_of(const Plan& plan, const ManifestRow& row) {
 }
 
 std::string digest_of(const ManifestRow& row) {
-  return sha256_hex(row.build.dump() + "\n" + row.components.dump());
+  Json components = Json::object();
+  for (const std::string& id : components_of(row.build))
+    if (const Json* const component = row.components.find(id)) components.set(id, *component);
+  return sha256_hex(row.build.dump() + "\n" + components.dump());
 }
 
 ManifestDraft::ManifestDraft(const Plan& plan, const OldManifest& old)

@@ -287,8 +287,6 @@ Result<void> PlanRun::derive(const Track& track, const Row& row, const std::stri
   std::optional<Diagnosis> why;
   if (derived) {
     const ManifestRow made{std::move(derived->build), std::move(derived->components)};
-    report_.fetched += derived->fetched;
-    report_.read_whole += derived->read_whole;
     if (const auto added = draft_.add(made)) {
       // The manifest shows no longer whether a row named a component that the plan has by hand, too.
       const std::string digest = digest_of(without_components_of(plan_, made));
@@ -328,6 +326,7 @@ Result<void> PlanRun::run() {
       report_.licenses.push_back(name);
   for (const Diagnosis& changed : index_.changed()) report_.problems.push_back(changed);
   report_.left_out = all_.left_out();
+  report_.archives = derivation_.wheels->archives();
   memory_.rows = rows_;
   return {};
 }

@@ -25,6 +25,7 @@ std::string problem_of(const transfer::ListedFile& listed, const std::optional<p
   if (name->project != project) return "its name is one of " + name->project;
   if (!is_version(name->version)) return "\"" + name->version + "\" is no version";
   if (listed.sha256.empty()) return "the index gives no SHA-256 digest of it";
+  if (listed.url.empty()) return "the index gives no address of it, or one that is not on the web";
   if (!manifest::is_digest(listed.sha256)) return "\"" + listed.sha256 + "\" is no SHA-256 digest";
   return {};
 }

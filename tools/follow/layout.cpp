@@ -123,7 +123,9 @@ Result<manifest::Artifact> choose_files(const Wheel& wheel, const Layout& layout
   source.file = wheel.published.file;
   artifact.sources.push_back(std::move(source));
   cache::TreeList list;
-  for (const auto& [path, member] : wheel.members) {
+  for (const auto& one : wheel.members) {
+    const std::string& path = one.first;
+    const Member& member = one.second;
     if (!layout.select.empty() && std::ranges::none_of(layout.select, [&](const auto& pattern) {
           return matches_pattern(path, pattern);
         }))

@@ -159,13 +159,12 @@ Result<Payload> payload_of(const Wheel& wheel, const manifest::Artifact& artifac
     return fail(of_payload(wheel, std::move(acquired).error()));
   }
   payload.fetched = acquired->downloaded;
-  const bool whole = store.tree_of(acquire::archive_key(all)).has_value();
-  if (whole) payload.read_whole = wheel.size;
+  payload.whole = store.tree_of(acquire::archive_key(all)).has_value();
   std::optional<publish::ArtifactFacts> kept;
   const fs::path tree = cache::Store::tree_folder(store_folder, all.tree);
-  auto result = keep_facts(artifact, wheel.published, tree, whole, place, kept);
+  auto result = keep_facts(artifact, wheel.published, tree, payload.whole, place, kept);
   for (const manifest::Artifact* other : missing)
-    if (result) result = keep_facts(*other, wheel.published, tree, whole, place, kept);
+    if (result) result = keep_facts(*other, wheel.published, tree, payload.whole, place, kept);
   clear();
   if (!result) return fail(std::move(result).error());
   payload.facts = std::move(*kept);

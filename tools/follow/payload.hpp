@@ -35,9 +35,9 @@ class NameMemory {
 
 struct Payload {
   publish::ArtifactFacts facts;
-  bool remembered = false;       // read by an earlier run
-  std::uint64_t fetched = 0;     // bytes over the network
-  std::uint64_t read_whole = 0;  // of them: of a whole archive
+  bool remembered = false;    // read by an earlier run
+  std::uint64_t fetched = 0;  // bytes over the network
+  bool whole = false;         // they are those of the whole archive
 };
 
 struct PayloadPlace {

@@ -69,6 +69,15 @@ const Diagnosis* first_failure(const Report& report) {
   return nullptr;
 }
 
+ReadBytes bytes_of(const Report& report) {
+  ReadBytes bytes;
+  for (const ReadArchive& archive : report.archives) {
+    bytes.fetched += archive.fetched;
+    if (archive.whole) bytes.whole += archive.size;
+  }
+  return bytes;
+}
+
 std::string text_of(const Report& report, bool with_facts) {
   std::string text;
   std::size_t same = 0;
@@ -104,9 +113,13 @@ std::string text_of(const Report& report, bool with_facts) {
     for (const std::string& remedy : complete.remedy) text += line("  fix:", remedy);
   }
   const std::string rest = pluralize(same, "row is", "rows are") + " unchanged";
-  if (report.fetched > 0)
-    text += format_bytes(report.fetched) + " read, " + format_bytes(report.read_whole) +
-            " of them in files that were read whole\n";
+  const ReadBytes bytes = bytes_of(report);
+  if (bytes.fetched > 0) {
+    const auto whole = std::ranges::count_if(report.archives, &ReadArchive::whole);
+    text += format_bytes(bytes.fetched) + " fetched of " +
+            pluralize(report.archives.size(), "wheel", "wheels") + ", " + std::to_string(whole) +
+            " of them whole (" + format_bytes(bytes.whole) + ")\n";
+  }
   const std::string& manifest = path_text(report.manifest);
   if (!report.changed) return text + "nothing new for " + manifest + "; " + rest + "\n";
   return text + manifest + (report.check ? " would change; " : " is written; ") + rest + "\n";
@@ -114,7 +127,7 @@ std::string text_of(const Report& report, bool with_facts) {
 
 Json to_json(const Report& report) {
   Json rows = Json::array(), held = Json::array(), left_out = Json::array(), problems = Json::array(),
-       warnings = Json::array();
+       warnings = Json::array(), archives = Json::array();
   for (const ReportedRow& row : report.rows) {
     Json facts = Json::array();
     for (const Fact& fact : row.facts)
@@ -151,6 +164,13 @@ Json to_json(const Report& report) {
                       .set("file", one.file.empty() ? Json() : Json(one.file)));
   for (const Diagnosis& one : report.problems) problems.push(explain::to_json(one));
   for (const Diagnosis& one : report.warnings) warnings.push(explain::to_json(one));
+  for (const ReadArchive& one : report.archives)
+    archives.push(Json::object()
+                      .set("file", one.file)
+                      .set("size", one.size)
+                      .set("fetched", one.fetched)
+                      .set("whole", one.whole));
+  const ReadBytes bytes = bytes_of(report);
   return Json::object()
       .set("format", 1)
       .set("engine", report.engine)
@@ -164,8 +184,9 @@ Json to_json(const Report& report) {
       .set("licenses_changed", Json::strings(report.licenses))
       .set("problems", std::move(problems))
       .set("warnings", std::move(warnings))
-      .set("fetched", report.fetched)
-      .set("read_whole", report.read_whole);
+      .set("fetched", bytes.fetched)
+      .set("read_whole", bytes.whole)
+      .set("archives", std::move(archives));
 }
 
 }  // namespace enginehost::follow

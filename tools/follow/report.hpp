@@ -12,6 +12,7 @@
 #include "tools/follow/derive.hpp"
 #include "tools/follow/index.hpp"
 #include "tools/follow/vetted_index.hpp"
+#include "tools/follow/wheel.hpp"
 
 namespace enginehost::follow {
 
@@ -43,14 +44,20 @@ struct Report {
   bool check = false;
   bool changed = false;  // the manifest, or with `check` it would
   std::vector<ReportedRow> rows;
-  std::vector<SkippedRelease> skipped;        // held back, or left out
-  std::vector<LeftOut> left_out;              // files of the index that are not used
-  std::vector<std::string> dropped;           // builds that the manifest had and has no more
-  std::vector<std::string> licenses;          // that are other than in the manifest before
-  std::vector<Diagnosis> problems;            // of the index: EH-M20, EH-M21, and tracks that cannot be asked
-  std::vector<Diagnosis> warnings;            // EH-M22
-  std::uint64_t fetched = 0, read_whole = 0;  // bytes
+  std::vector<SkippedRelease> skipped;  // held back, or left out
+  std::vector<LeftOut> left_out;        // files of the index that are not used
+  std::vector<std::string> dropped;     // builds that the manifest had and has no more
+  std::vector<std::string> licenses;    // that are other than in the manifest before
+  std::vector<Diagnosis> problems;      // of the index: EH-M20, EH-M21, and tracks that cannot be asked
+  std::vector<Diagnosis> warnings;      // EH-M22
+  std::vector<ReadArchive> archives;    // that something was fetched of
 };
+
+// Bytes that were fetched of all archives, and the sizes of those that were read whole.
+struct ReadBytes {
+  std::uint64_t fetched = 0, whole = 0;
+};
+ReadBytes bytes_of(const Report& report);
 
 // The first failure of a row or of the index; nullptr if there is none.
 const Diagnosis* first_failure(const Report& report);

@@ -137,13 +137,31 @@ WheelReader::WheelReader(fs::path scratch, acquire::AcquireOptions options, std:
 
 WheelReader::~WheelReader() {
   known_.clear();
+  opened_.clear();
   std::error_code error;
   remove_tree(scratch_, error);
 }
 
+void WheelReader::add_payload(const Wheel& wheel, std::uint64_t fetched, bool whole) {
+  const auto opened =
+      std::ranges::find_if(opened_, [&](const Opened& one) { return one.wheel.get() == &wheel; });
+  if (opened == opened_.end()) return;
+  opened->payload += fetched;
+  opened->whole = opened->whole || whole;
+}
+
+std::vector<ReadArchive> WheelReader::archives() const {
+  std::vector<ReadArchive> archives;
+  for (const Opened& one : opened_)
+    archives.push_back(
+        {one.wheel->published.file, one.wheel->size, one.wheel->zip->received() + one.payload, one.whole});
+  std::ranges::sort(archives, {}, &ReadArchive::file);
+  return archives;
+}
+
 std::uint64_t WheelReader::fetched() const {
   std::uint64_t sum = 0;
-  for (const auto& [digest, wheel] : known_) sum += wheel->zip->received();
+  for (const Opened& one : opened_) sum += one.wheel->zip->received() + one.payload;
   return sum;
 }
 
@@ -200,6 +218,7 @@ Result<std::shared_ptr<const Wheel>> WheelReader::read_new(const PublishedFile& 
   wheel->published = file;
   wheel->size = zip->size();
   wheel->zip = std::make_shared<acquire::PartialZip>(std::move(*zip));
+  opened_.push_back({wheel, 0, false});
   if (file.size && *file.size != wheel->size)
     return fail(broken_wheel(file, "it has " + std::to_string(wheel->size) +
                                        " bytes, and the package index says " + std::to_string(*file.size)));

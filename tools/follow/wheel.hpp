@@ -37,6 +37,14 @@ struct Wheel {
   const acquire::ZipDirectory& directory() const { return zip->directory(); }
 };
 
+// Bytes that were fetched of a wheel.
+struct ReadArchive {
+  std::string file;
+  std::uint64_t size = 0;     // of the archive
+  std::uint64_t fetched = 0;  // bytes that came of it: directory, small files and payload
+  bool whole = false;         // its payload was read whole
+};
+
 // Reads wheels below a folder of its own. Each is read once for the life of this object. One thread.
 class WheelReader {
  public:
@@ -57,9 +65,18 @@ class WheelReader {
   // 16 MiB or with other bytes than RECORD states.
   Result<std::string> text_of(const Wheel& wheel, const std::string& path);
 
+  // Counts the payload of a wheel that read() returned.
+  void add_payload(const Wheel& wheel, std::uint64_t fetched, bool whole);
+  // Returns each wheel that was opened, also one that was refused then, by name.
+  std::vector<ReadArchive> archives() const;
   std::uint64_t fetched() const;  // bytes that came, until now
 
  private:
+  struct Opened {
+    std::shared_ptr<const Wheel> wheel;
+    std::uint64_t payload = 0;
+    bool whole = false;
+  };
   Result<std::map<std::string, std::string>> small_members(const Wheel& wheel,
                                                            const std::vector<std::string>& paths);
   Result<std::shared_ptr<const Wheel>> read_new(const PublishedFile& file);
@@ -68,6 +85,7 @@ class WheelReader {
   const acquire::AcquireOptions options_;
   std::optional<CancelToken> cancel_;
   std::map<std::string, std::shared_ptr<const Wheel>> known_;  // by digest
+  std::vector<Opened> opened_;
   int numbered_ = 0;
 };
 
