@@ -342,7 +342,10 @@ Json DerivedRepository::joined(const Json& before, const std::vector<DerivedRow>
     for (const Json& id : row.build["components"].as_array()) own.push_back(id.as_string());
     for (const std::string& id : own)
       if (row.components.find(id) == nullptr && is_here(id)) take_own(id);
-    Json build = row.build;
+    // The plan says "not_built" of what a build of EngineHost compiles later; here its plugin is compiled.
+    Json build = Json::object();
+    for (const auto& [member, value] : row.build.as_object())
+      if (member != "not_built") build.set(member, value);
     builds.push(std::move(build.set("priority", priority_of_derived)));
   }
   Json document = before;
