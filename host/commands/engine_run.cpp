@@ -204,9 +204,8 @@ Result<int> run_command(int argc, char** argv, AddDerivedBuilds add_derived) {
   if (flags.derived.asked()) TRY(flags.derived.add(flags.common, settings, request.request));
   // The new answers of repositories decide; and a decision is kept by its flags and its request.
   request.bypass_cache = flags.common.values.refresh || flags.derived.asked();
-  open::DecisionCache decisions = flags.derived.asked()
-                                      ? open::DecisionCache()
-                                      : open::decisions_for(values_of(flags.common), request);
+  open::DecisionCache decisions =
+      flags.derived.asked() ? open::DecisionCache() : open::decisions_for(values_of(flags.common), request);
   const CancelToken cancel = cancel_on_signal();
   open::OpenContext context(std::move(settings), {}, cancel);
   open::Outcome& outcome = open_in_command(context, std::move(request), flags.common, std::move(decisions));

@@ -56,9 +56,7 @@ bool fits(const HostAndPort& host, const std::string& pattern) {
 
 }  // namespace
 
-bool Policy::locks(const std::string& key) const {
-  return std::ranges::find(locked, key) != locked.end();
-}
+bool Policy::locks(const std::string& key) const { return std::ranges::find(locked, key) != locked.end(); }
 
 Diagnosis refusal(const Policy& policy, const std::string& key, const std::string& value,
                   const std::string& what) {

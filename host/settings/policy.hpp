@@ -28,8 +28,8 @@ bool lists(const Settings& settings, const std::string& location);
 // Returns the location of EngineHost's own repository; empty if it is not used or a user listed it.
 std::string own_repository(const Settings& settings);
 
-// Returns the location of the repository of builds that were derived on this machine; empty: there is no state
-// folder. Only requests with --from-index use it.
+// Returns the location of the repository of builds that were derived on this machine; empty: there is no
+// state folder. Only requests with --from-index use it.
 std::string derived_repository(const Settings& settings);
 
 // Checks a build from a bundle where the policy lists or locks the repositories. The build counts as one of

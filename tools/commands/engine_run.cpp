@@ -3,4 +3,6 @@
 #include "host/commands/program.hpp"
 #include "tools/commands/from_index.hpp"
 
-int enginehost::commands::run_program(int argc, char** argv) { return run_engine_run(argc, argv, add_from_index); }
+int enginehost::commands::run_program(int argc, char** argv) {
+  return run_engine_run(argc, argv, add_from_index);
+}

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of a request that fails anyway. Milliseconds.
+// Limit of each wait for a server in a request that has failed already.
 constexpr std::chrono::milliseconds patience_of_a_hint{2'000};
 
 std::string exactly(const std::string& version) { return (is_version(version) ? "==" : "===") + version; }
@@ -78,7 +78,8 @@ Result<fs::path> plan_of(const std::string& engine, const fs::path& repository) 
 // A request for a build of the index, with what it needs.
 class IndexedRequest {
  public:
-  IndexedRequest(const settings::Settings& settings, const resolve::Request& request, open::OpenContext& context)
+  IndexedRequest(const settings::Settings& settings, const resolve::Request& request,
+                 open::OpenContext& context)
       : settings_(settings), request_(request), context_(context), options_(context.transfer_options()) {}
 
   Result<void> check() const;
@@ -138,8 +139,9 @@ std::optional<std::string> IndexedRequest::lister_of(const std::string& version)
   context_.need_engine(request_.engine);
   const platform::Platform& platform = context_.platform();
   for (const auto& build : context_.catalog().builds) {
-    if (build->engine != request_.engine || build->in_place || compare_versions(build->version, version) != 0 ||
-        build->os != platform.os.value() || build->arch != platform.arch.value() ||
+    if (build->engine != request_.engine || build->in_place ||
+        compare_versions(build->version, version) != 0 || build->os != platform.os.value() ||
+        build->arch != platform.arch.value() ||
         (!request_.flavor.empty() && build->flavor != request_.flavor))
       continue;
     const auto manifest = build->manifest.lock();
@@ -166,8 +168,8 @@ Result<std::string> version_without_the_index(IndexedRequest& asked, const resol
                                               std::vector<std::string>& warnings) {
   const std::vector<std::string> before = asked.derived().derived_before(request.version);
   if (!before.empty()) {
-    warnings.push_back("the package index was not asked" + (why ? ": " + explain::one_line(*why) : "") + "; " +
-                       request.engine + " " + before.front() + " is as it was derived here before");
+    warnings.push_back("the package index was not asked" + (why ? ": " + explain::one_line(*why) : "") +
+                       "; " + request.engine + " " + before.front() + " is as it was derived here before");
     return before.front();
   }
   if (why) return fail(*why);
@@ -200,9 +202,8 @@ Result<void> derive(IndexedRequest& asked, const std::string& version, open::Ope
     bar.line("derived   " + build +
              (derived.fetched != 0 ? "  (" + format_bytes(derived.fetched) + " read)" : ""));
   for (const Diagnosis& left_out : derived.left_out) warnings.push_back(explain::one_line(left_out));
-  context.note("derive", Json::object()
-                             .set("builds", Json::strings(derived.builds))
-                             .set("bytes", derived.fetched));
+  context.note("derive",
+               Json::object().set("builds", Json::strings(derived.builds)).set("bytes", derived.fetched));
   return {};
 }
 
@@ -224,8 +225,8 @@ Result<void> add(const CommonFlags& common, settings::Settings& settings, resolv
     const auto why = settings.offline ? std::nullopt : std::optional(found.error());
     TRY_ASSIGN(version, version_without_the_index(asked, request, why, warnings));
   } else if (found->skipped) {
-    warnings.push_back(request.engine + " " + found->skipped->version + " is not used yet: " +
-                       found->skipped->reason);
+    warnings.push_back(request.engine + " " + found->skipped->version +
+                       " is not used yet: " + found->skipped->reason);
   }
   if (auto pinned = asked.pinned(version)) return fail(std::move(*pinned));
   const auto lister = asked.lister_of(version);

@@ -1,4 +1,5 @@
-// --from-index: a build of the package index that no repository lists, derived on this machine for one request.
+// --from-index: a build of the package index that no repository lists, derived on this machine for one
+// request.
 #pragma once
 #include "host/commands/derived_builds.hpp"
 

@@ -119,8 +119,9 @@ bool is_same(const Json& one, const Json& two) {
 
 }  // namespace
 
-DerivedRepository::DerivedRepository(FromIndexRequest request, Plan plan, Json own, std::optional<Json> before,
-                                     Memory memory, Index& all, const transfer::TransferOptions& options,
+DerivedRepository::DerivedRepository(FromIndexRequest request, Plan plan, Json own,
+                                     std::optional<Json> before, Memory memory, Index& all,
+                                     const transfer::TransferOptions& options,
                                      const std::optional<CancelToken>& cancel)
     : request_(std::move(request)),
       plan_(std::move(plan)),
@@ -174,7 +175,8 @@ Result<void> DerivedRepository::keep_wanted_rows() {
 
 std::vector<std::string> DerivedRepository::licenses() const {
   std::set<std::string> ids;
-  for (const auto& [name, layout] : plan_.layouts) ids.insert(plan_.licenses[layout.license]["id"].as_string());
+  for (const auto& [name, layout] : plan_.layouts)
+    ids.insert(plan_.licenses[layout.license]["id"].as_string());
   return {ids.begin(), ids.end()};
 }
 
@@ -188,7 +190,8 @@ std::vector<std::string> DerivedRepository::derived_before(const std::string& sp
                       asked.accepts(version);
     if (fits && std::ranges::find(versions, version) == versions.end()) versions.push_back(version);
   }
-  std::ranges::sort(versions, [](const auto& one, const auto& two) { return compare_versions(one, two) > 0; });
+  std::ranges::sort(versions,
+                    [](const auto& one, const auto& two) { return compare_versions(one, two) > 0; });
   return versions;
 }
 
@@ -374,8 +377,8 @@ Result<void> DerivedRepository::write(const std::vector<DerivedRow>& rows) const
   const fs::path file = workspace->engine_file(plan_.engine);
   if (!is_same(document, before)) {
     document.set("serial", before["serial"].as_integer() + 1);
-    TRY(manifest::read_manifest(document, path_text(request_.folder), path_text(file))
-            .map([](const auto&) {}));
+    TRY(manifest::read_manifest(document, path_text(request_.folder), path_text(file)).map([](const auto&) {
+    }));
     TRY(workspace->write_json(file, document));
   }
   return workspace->prepare(request_.now).map([](bool) {});

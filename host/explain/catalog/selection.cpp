@@ -378,9 +378,10 @@ constexpr Entry entries[] = {
                   "engine-info, with the name of an engine and --from-index, opens its newest release of the "
                   "package index without a repository"}},
     {.name = {"EH-S37", "build not derived from the package index"},
-     .meaning = "--from-index asks for a release of the package index, and no build of it can be derived here. "
-                "Deriving needs the engine's plan, which came with EngineHost, and a plugin that serves the "
-                "release.",
+     .meaning =
+         "--from-index asks for a release of the package index, and no build of it can be derived here. "
+         "Deriving needs the engine's plan, which came with EngineHost, and a plugin that serves the "
+         "release.",
      .before = "the plan of the engine, and the releases that the package index lists",
      .causes = {"no plan in {plans} says what of the package index is {engine}; there are plans of "
                 "{planned...}",
@@ -399,18 +400,19 @@ constexpr Entry entries[] = {
                 "the package index has no release {unknown} of {project}; the nearest are {nearest...}",
                 "the package index has no release {unknown} of {project}",
                 "no build can be derived from the package index"},
-     .remedies = {"{?plans}use an engine with a plan, or a repository that lists the build: --repository",
-                  "{?own_repository}leave out what excludes it: \"repositories_default\" in the configuration "
-                  "or the policy",
-                  "{?no_row_for}leave the flavor and the device out, or request a flavor of the plan",
-                  "{?offline}run once without --offline",
-                  "{?until}wait: the plan holds a release back for {days} days, because a harmful one is "
-                  "withdrawn within days",
-                  "{?nearest}request another release: engine-info {engine|word} --from-index opens the newest",
-                  "{?unserved}request a release in that range, or update EngineHost",
-                  "{?adapter}an adapter for PyTorch {adapter} is compiled with the headers of its wheel: "
-                  "engines/pytorch/fetch_headers.py and -DENGINEHOST_TORCH_ROOT (docs/CONTRIBUTING.md, A new "
-                  "release of an engine)"}},
+     .remedies =
+         {"{?plans}use an engine with a plan, or a repository that lists the build: --repository",
+          "{?own_repository}leave out what excludes it: \"repositories_default\" in the configuration "
+          "or the policy",
+          "{?no_row_for}leave the flavor and the device out, or request a flavor of the plan",
+          "{?offline}run once without --offline",
+          "{?until}wait: the plan holds a release back for {days} days, because a harmful one is "
+          "withdrawn within days",
+          "{?nearest}request another release: engine-info {engine|word} --from-index opens the newest",
+          "{?unserved}request a release in that range, or update EngineHost",
+          "{?adapter}an adapter for PyTorch {adapter} is compiled with the headers of its wheel: "
+          "engines/pytorch/fetch_headers.py and -DENGINEHOST_TORCH_ROOT (docs/CONTRIBUTING.md, A new "
+          "release of an engine)"}},
 };
 
 }  // namespace selection_table
