@@ -240,6 +240,11 @@ TEST_F(FromIndex, OfflineUsesWhatWasDerivedBefore) {
   const Ended unreachable = from_index("reference@2.0", {}, {"--package-index", "http://127.0.0.1:9/simple"});
   EXPECT_EQ(version_of(unreachable), "2.0") << unreachable.said();
   EXPECT_THAT(unreachable.document["warnings"].dump(), HasSubstr("as it was derived here before"));
+  index_.withdraw("reference-engine", "2.0");
+  EXPECT_EQ(from_index("reference@2.0").code(), "EH-S37") << "it may have been withdrawn";
+  index_.files["reference-engine"].clear();
+  index_.write_page("reference-engine");
+  EXPECT_EQ(from_index("reference@2.0").code(), "EH-N13");
 }
 
 TEST_F(FromIndex, FollowsThePolicy) {

@@ -30,7 +30,7 @@ class FromIndexTest : public DeriveTest {
             .set("path", "libengine_toy.so")
             .set("sources", Json::array().push(Json::object().set("file", "files/plugin")))));
   }
-  void write_plan(const std::string& arch) {
+  void write_plan(const std::string& arch, const std::string& engine = "toy") {
     Json given =
         Json::object().set("layout", "main").set("os", "linux").set("arch", arch).set("build", row.build);
     const Layout& main = plan.layouts.front().second;
@@ -38,7 +38,7 @@ class FromIndexTest : public DeriveTest {
         request.plan,
         Json::object()
             .set("format", 1)
-            .set("engine", "toy")
+            .set("engine", engine)
             .set("manifest", "toy-manifest.json")
             .set("facts", "facts")
             .set("hold_back_days", 0)
@@ -62,22 +62,22 @@ class FromIndexTest : public DeriveTest {
                                                   .set("rows", Json::array().push(std::move(given)))))
             .dump());
   }
-  void write_own(Json artifacts) {
+  void write_own(Json artifacts, const std::string& engine = "toy", const Json& builds = Json::array()) {
     auto own = publish::Workspace::open(request.own);
     if (!own) own = publish::Workspace::create(request.own, "own");
     ASSERT_TRUE(own);
     ASSERT_TRUE(own->write_json(
-        own->engine_file("toy"),
+        own->engine_file(engine),
         Json::object()
             .set("format", 1)
-            .set("engine", "toy")
+            .set("engine", engine)
             .set("serial", 1)
             .set("licenses", Json::object().set("enginehost", Json::object().set("id", "Apache-2.0")))
             .set("components", Json::object().set("toy-plugin", Json::object()
                                                                     .set("version", "1")
                                                                     .set("license", "enginehost")
                                                                     .set("artifacts", std::move(artifacts))))
-            .set("builds", Json::array())));
+            .set("builds", builds)));
     ASSERT_TRUE(own->prepare(now));
   }
   Result<FromIndex> run(const std::string& version = "1.0") {
@@ -164,6 +164,30 @@ TEST_F(FromIndexTest, ReportsAPluginThatWasNotCompiledBeforeItFetches) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().value("component"), "toy-plugin");
   EXPECT_EQ(server.requests("GET /"), 0);
+}
+
+TEST_F(FromIndexTest, NamesWhatCompilesAnAdapterOfPyTorch) {
+  write_plan(test::architecture, "pytorch");
+  const Json listed =
+      Json::object()
+          .set("id", "pytorch-1.0.7-cpu")
+          .set("version", "1.0.7")
+          .set("flavor", "cpu")
+          .set("os", "linux")
+          .set("arch", test::architecture)
+          .set("requires", Json::object())
+          .set("plugin", Json::object().set("component", "toy-plugin").set("path", "libengine_toy.so"))
+          .set("components", Json::array());
+  write_own(Json::array(), "pytorch", Json::array().push(listed));
+  const auto refused = run();
+  ASSERT_FALSE(refused);
+  const std::string remedy(refused.error().value("remedy"));
+  EXPECT_THAT(remedy, testing::HasSubstr("fetch_headers.py --release 1.0.7 build/torch"));
+  EXPECT_THAT(remedy, testing::HasSubstr("-DENGINEHOST_TORCH_ROOT="));
+  const auto without = run("1.1");
+  EXPECT_THAT(std::string(without.error().value("remedy")),
+              testing::HasSubstr("the folder torch of its wheel"));
+  EXPECT_EQ(run("2.5").error().value("adapter"), "2.5");
 }
 
 }  // namespace

@@ -174,7 +174,6 @@ Result<std::string> version_without_the_index(IndexedRequest& asked, const resol
   }
   if (why) return fail(*why);
   Diagnosis offline = diagnose("EH-S37").with("engine", request.engine).with("offline", "yes", "request");
-  if (!request.version.empty()) offline.with("offline_version", request.version, "request");
   for (const std::string& version : asked.derived().derived_before(""))
     offline.with("before", version, "this machine");
   return fail(std::move(offline));
@@ -187,8 +186,11 @@ void use_repository(settings::Settings& settings) {
   names_repository(location);
 }
 
-// A failure that only means that the index cannot be asked now.
-bool is_of_the_network(const Diagnosis& failure) { return failure.code.starts_with("EH-N"); }
+// A failure that only means that the index cannot be asked now. A project that it lists no more (EH-N13) may
+// have been withdrawn.
+bool is_of_the_network(const Diagnosis& failure) {
+  return failure.code.starts_with("EH-N") && failure.code != "EH-N13";
+}
 
 Result<void> derive(IndexedRequest& asked, const std::string& version, open::OpenContext& context,
                     transfer::ProgressBar& bar, std::vector<std::string>& warnings) {
@@ -202,8 +204,9 @@ Result<void> derive(IndexedRequest& asked, const std::string& version, open::Ope
     bar.line("derived   " + build +
              (derived.fetched != 0 ? "  (" + format_bytes(derived.fetched) + " read)" : ""));
   for (const Diagnosis& left_out : derived.left_out) warnings.push_back(explain::one_line(left_out));
-  context.note("derive",
-               Json::object().set("builds", Json::strings(derived.builds)).set("bytes", derived.fetched));
+  if (derived.changed)
+    context.note("derive",
+                 Json::object().set("builds", Json::strings(derived.builds)).set("bytes", derived.fetched));
   return {};
 }
 

@@ -112,6 +112,15 @@ Json used_licenses(const Json& licenses, const Json& components) {
   return result;
 }
 
+bool has_accelerator_row(const Track& track) {
+  return std::ranges::any_of(track.rows, [](const Row& row) {
+    const Json& capabilities = row.build["capabilities"];
+    return std::ranges::any_of(capabilities.as_array(), [](const Json& one) {
+      return one.as_string().starts_with("device.") && one.as_string() != "device.cpu";
+    });
+  });
+}
+
 // Everything but the serial, which counts the changes.
 bool is_same(const Json& one, const Json& two) {
   return Json(one).set("serial", 0) == Json(two).set("serial", 0);
@@ -230,10 +239,10 @@ Diagnosis DerivedRepository::unusable(const SkippedRelease& skipped,
 Result<ReleaseOfIndex> DerivedRepository::release(const std::string& specifier) {
   const VersionSpecifier asked(specifier);
   ReleaseOfIndex newest;
-  std::string unserved_version;
+  std::string for_accelerators, unserved_version;
   std::vector<std::string> usable, known;
-  const auto is_newer = [](const std::string& one, const std::string& two) {
-    return two.empty() || compare_versions(one, two) > 0;
+  const auto take_newer = [](const std::string& one, std::string& best) {
+    if (best.empty() || compare_versions(one, best) > 0) best = one;
   };
   for (const Track& track : plan_.tracks) {
     TRY_ASSIGN(const std::vector<Release> releases, index_.releases(track.project));
@@ -243,16 +252,18 @@ Result<ReleaseOfIndex> DerivedRepository::release(const std::string& specifier) 
       const bool is_served = in_range(version, track.versions);
       if (is_served) usable.push_back(version);
       if (!asked.accepts(version)) continue;
-      std::string& best = is_served ? newest.version : unserved_version;
-      if (is_newer(version, best)) best = version;
+      take_newer(version, is_served ? newest.version : unserved_version);
+      if (is_served && has_accelerator_row(track)) take_newer(version, for_accelerators);
     }
     for (const SkippedRelease& one : index_.skipped(track.project))
       if (asked.accepts(one.version) && in_range(one.version, track.versions) &&
-          is_newer(one.version, newest.skipped ? newest.skipped->version : ""))
+          (!newest.skipped || compare_versions(one.version, newest.skipped->version) > 0))
         newest.skipped = one;
   }
+  if (!for_accelerators.empty()) newest.version = for_accelerators;
   if (!newest.version.empty()) {
-    if (newest.skipped && !is_newer(newest.skipped->version, newest.version)) newest.skipped.reset();
+    if (newest.skipped && compare_versions(newest.skipped->version, newest.version) <= 0)
+      newest.skipped.reset();
     return newest;
   }
   if (newest.skipped) return fail(unusable(*newest.skipped, usable));
@@ -358,7 +369,7 @@ Json DerivedRepository::joined(const Json& before, const std::vector<DerivedRow>
   return document;
 }
 
-Result<void> DerivedRepository::write(const std::vector<DerivedRow>& rows) const {
+Result<bool> DerivedRepository::write(const std::vector<DerivedRow>& rows) const {
   auto workspace = publish::Workspace::open(request_.folder);
   if (!workspace) workspace = publish::Workspace::create(request_.folder, acquire::derived_here);
   if (!workspace) return fail(std::move(workspace).error());
@@ -381,7 +392,7 @@ Result<void> DerivedRepository::write(const std::vector<DerivedRow>& rows) const
     }));
     TRY(workspace->write_json(file, document));
   }
-  return workspace->prepare(request_.now).map([](bool) {});
+  return workspace->prepare(request_.now);
 }
 
 Result<FromIndex> DerivedRepository::derive(const std::string& version,
@@ -414,7 +425,7 @@ Result<FromIndex> DerivedRepository::derive(const std::string& version,
   // The digests of files that are not used yet are remembered, too.
   TRY(write_memory(plan.facts, plan.engine, memory_, request_.now));
   TRY_ASSIGN(FromIndex derived, std::move(result));
-  TRY(write(rows));
+  TRY_ASSIGN(derived.changed, write(rows));
   std::error_code error;
   remove_tree(scratch, error);
   return derived;

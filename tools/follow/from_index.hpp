@@ -43,6 +43,7 @@ struct FromIndex {
   std::vector<Diagnosis> left_out;  // of rows whose flavor no build has: EH-M19
   std::vector<Fact> facts;
   std::uint64_t fetched = 0;
+  bool changed = false;  // the repository
 };
 
 // One request for builds of the package index. One thread at a time, any number of processes: one derives at
@@ -57,7 +58,8 @@ class DerivedRepository {
                                                          const std::optional<CancelToken>& cancel = {});
 
   // Returns the newest release that the version specifier accepts and a wanted row serves, and that is old
-  // enough and not withdrawn. Errors: EH-S37 if there is none, with the reason or the nearest ones; EH-M20 if
+  // enough and not withdrawn. A release with a wanted row for an accelerator goes before a newer one without.
+  // Errors: EH-S37 if there is none, with the reason or the nearest ones; EH-M20 if
   // a file of it has another digest than before; those of Index::releases().
   Result<ReleaseOfIndex> release(const std::string& specifier);
 
@@ -91,7 +93,7 @@ class DerivedRepository {
   Result<FromIndex> derive_rows(const Derivation& derivation, const std::string& version,
                                 std::vector<DerivedRow>& rows) const;
   Json joined(const Json& before, const std::vector<DerivedRow>& rows) const;
-  Result<void> write(const std::vector<DerivedRow>& rows) const;
+  Result<bool> write(const std::vector<DerivedRow>& rows) const;
 
   const FromIndexRequest request_;
   Plan plan_;
