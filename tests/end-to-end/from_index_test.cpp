@@ -9,6 +9,7 @@
 #include "base/sha256.hpp"
 #include "tests/end-to-end/workplace.hpp"
 #include "tests/follow/toy_index.hpp"
+#include "tests/support/this_architecture.hpp"
 #include "tools/publish/workspace.hpp"
 
 namespace enginehost::test {
@@ -44,7 +45,8 @@ class FromIndex : public testing::Test {
     fs::copy_file(build_path(built), prefix_ / place);
   }
   void publish(const std::string& version, const Published& how) {
-    index_.publish("reference-engine", version, how);
+    index_.publish("reference-engine", version, how,
+                   std::string("py3-none-manylinux_2_17_") + test::architecture);
   }
   // Lists version 1.0 and has the plugin that opens every version.
   void write_own_repository(const std::string& plugin) {
@@ -77,7 +79,7 @@ class FromIndex : public testing::Test {
                                         .set("version", "1.0")
                                         .set("flavor", "cpu")
                                         .set("os", "linux")
-                                        .set("arch", "x86_64")
+                                        .set("arch", test::architecture)
                                         .set("requires", Json::object())
                                         .set("plugin",
                                              Json::object()
@@ -92,10 +94,11 @@ class FromIndex : public testing::Test {
                R"({"format": 1, "engine": "reference", "manifest": "unused.json", "facts": "unused",
  "licenses": {"toy": {"id": "MIT", "accept": "implicit", "redistribute": "yes"}},
  "layouts": {"linux": {"project": "reference-engine",
-   "wheel": "reference_engine-{version}-py3-none-manylinux_*_x86_64.whl", "component": "reference-{version}",
+   "wheel": "reference_engine-{version}-py3-none-manylinux_*.whl", "component": "reference-{version}",
    "license": "toy", "select": ["reference_engine/*"], "libraries": ["libreference_engine.so"]}},
  "tracks": [{"name": "cpu", "project": "reference-engine", "versions": ">=1.0,<3", "newest": 2, "rows": [
-  {"os": "linux", "arch": "x86_64", "layout": "linux",
+  {"os": "linux", "arch": ")" +
+                   std::string(test::architecture) + R"(", "layout": "linux",
    "build": {"id": "reference-{version}-cpu", "flavor": "cpu", "search": ["reference_engine"],
     "capabilities": ["device.cpu"],
     "plugin": {"component": ")" +
