@@ -121,6 +121,11 @@ Json build_of(const manifest::Build& build) {
   return result;
 }
 
+// Other builds that serve only some requests came from a server.
+bool is_derived_here(const cache::Installed& installed) {
+  return !installed.only_for.empty() && !transfer::is_url(installed.only_for);
+}
+
 }  // namespace
 
 Json named_files(std::vector<cache::TreeEntry> entries) {
@@ -215,6 +220,7 @@ Result<Json> published_manifest(const cache::Installed& installed) {
 std::string describe_origin(const cache::Installed& installed, const std::string& own_repository) {
   if (!installed.in_place.empty()) return "from " + installed.in_place;
   if (installed.files_by == "bundle") return "from a bundle, unsigned";
+  if (is_derived_here(installed)) return std::string(derived_here) + ", only for --from-index";
   if (installed.origin.empty()) return "origin unknown";
   if (!own_repository.empty() && installed.origin == own_repository && installed.signers.empty())
     return "from EngineHost's own repository";
@@ -230,7 +236,8 @@ Json origin_of(const cache::Installed& installed) {
       .set("repository", text(installed.origin))
       .set("signed_by", Json::strings(installed.signers))
       .set("files_by", text(installed.files_by))
-      .set("only_for", text(installed.only_for));
+      .set("only_for", text(installed.only_for))
+      .set("derived", is_derived_here(installed) ? Json(derived_here) : Json());
 }
 
 }  // namespace enginehost::acquire

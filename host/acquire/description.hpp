@@ -37,11 +37,16 @@ std::optional<Diagnosis> outside_of_repository(const manifest::Source& source, c
 
 // The origin and the signers of an installed build, for people and documents.
 
+// The origin of a build whose row this machine derived for itself (--from-index). It is also the name of the
+// repository of these rows.
+inline constexpr const char* derived_here = "derived here from the package index; unverified";
+
 // Returns "from https://engines.example/r, signed by 67F243FC3C79E031", "from a bundle, unsigned", "origin
-// unknown". `own_repository`: of EngineHost, which is trusted by its place; or empty.
+// unknown", or derived_here. `own_repository`: of EngineHost, which is trusted by its place; or empty.
 std::string describe_origin(const cache::Installed& installed, const std::string& own_repository);
 
-// Returns the same as members: "repository", "signed_by", "files_by", "only_for"; null for what is unknown.
+// Returns the same as members: "repository", "signed_by", "files_by", "only_for", "derived"; null for what is
+// unknown or does not apply.
 Json origin_of(const cache::Installed& installed);
 
 }  // namespace enginehost::acquire

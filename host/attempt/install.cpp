@@ -82,6 +82,8 @@ std::optional<std::string> only_for(const settings::Settings& settings, const ma
   const auto owner = build.manifest.lock();
   if (!owner || owner->repository.empty()) return std::nullopt;
   if (!owner->signed_by.empty()) return "";
+  // However a request came to name it.
+  if (owner->repository == settings::derived_repository(settings)) return owner->repository;
   for (const settings::Repository& repository : settings.repositories)
     if (repository.location == owner->repository && is_url(repository.location) && repository.by_caller &&
         !repository.keep)

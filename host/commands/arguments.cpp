@@ -76,7 +76,8 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 bool is_of_the_tools(const CLI::App& app, const std::string& word) {
   const std::string command = path_of_command(app);
   return (command == "engine-cache" && (word == "push" || word == "export" || word == "fulfil")) ||
-         (command == "engine-info" && (word == "--bench" || word == "--plot"));
+         (command == "engine-info" && (word == "--bench" || word == "--plot")) ||
+         ((command == "engine-info" || command == "engine-run") && word == "--from-index");
 }
 
 std::string of_the_tools(const CLI::App& app, const std::string& word) {

@@ -34,6 +34,7 @@ struct InfoFlags {
   bool plan = false, explain = false, self_test = false, warm = false, no_probe = false,
        platform_json = false, symbols = false, installations = false;
   Measurement bench;
+  DerivedBuilds derived;
 };
 
 constexpr const char* program = "engine-info";
@@ -77,7 +78,8 @@ std::string problem_of(const InfoFlags& flags) {
                                          {"--force", !flags.asked.force.empty()},
                                          {"--plan", flags.plan},
                                          {"--explain", flags.explain},
-                                         {"--warm", flags.warm}});
+                                         {"--warm", flags.warm},
+                                         {"--from-index", flags.derived.asked()}});
       !flag.empty() && plugin)
     return flag + " is about builds of manifests, and --plugin names the file to open: leave one of them out";
   if (const std::string flag = first_of({{"--flavor", !flags.asked.flavor.empty()},
@@ -89,6 +91,7 @@ std::string problem_of(const InfoFlags& flags) {
                                          {"--self-test", flags.self_test},
                                          {"--warm", flags.warm},
                                          {"--bench", flags.bench.asked()},
+                                         {"--from-index", flags.derived.asked()},
                                          {"--no-probe", flags.no_probe}});
       !flag.empty() && !engine && !plugin)
     return flag + " is about an engine, and none is named: engine-info ENGINE " + flag;
@@ -97,9 +100,13 @@ std::string problem_of(const InfoFlags& flags) {
           first_of({{"--plugin opens a file on", plugin},
                     {"--installations are those of", flags.installations},
                     {"--update compares with the builds of", flags.common.values.update.has_value()},
+                    {"--from-index derives builds for", flags.derived.asked()},
                     {"--code says the same for", codes}});
       !mode.empty() && recorded)
     return mode + " this machine, and --platform names another one: leave one of them out";
+  if (flags.plan && flags.derived.asked())
+    return "--from-index reads archives of the package index, and --plan downloads nothing: leave one of "
+           "them out";
   if (const std::string flag = first_of({{"--self-test", flags.self_test},
                                          {"--warm", flags.warm},
                                          {"--bench", flags.bench.asked()},
@@ -110,7 +117,7 @@ std::string problem_of(const InfoFlags& flags) {
   return {};
 }
 
-void add_flags(CLI::App& app, InfoFlags& flags, AddMeasurement add_bench) {
+void add_flags(CLI::App& app, InfoFlags& flags, AddMeasurement add_bench, AddDerivedBuilds add_derived) {
   app.name("engine-info");
   app.add_option("ENGINE[@VERSION]", flags.asked.engine,
                  "the engine to open, as an application would; @2.0 is the newest 2.0.x");
@@ -118,6 +125,7 @@ void add_flags(CLI::App& app, InfoFlags& flags, AddMeasurement add_bench) {
   add_choice(
       app, flags.asked, flags.common, group,
       "the device that must be opened: cuda:0, mps, gpu (any), ...; \"cuda:0,cpu\" allows cpu instead");
+  if (add_derived != nullptr) flags.derived = add_derived(app, group);
   app.add_flag("--plan", flags.plan, "decide only: download nothing, load nothing")->group(group);
   app.add_flag("--explain", flags.explain,
                "show every candidate with every requirement, what was observed, and where")
@@ -385,6 +393,9 @@ Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::Ope
       !instead.empty() && outcome.diagnosis && outcome.diagnosis->code == "EH-S02")
     outcome.diagnosis->with("command_instead", instead, "the command line");
 
+  if (outcome.diagnosis && flags.platform_file.empty())
+    flags.derived.suggest(context, outcome.plan.request, *outcome.diagnosis);
+
   std::vector<CheckedDevice> checks;
   if (outcome.opened) checks = check_devices(*outcome.opened, context.cancel());
   std::optional<SelfTestReport> tests;
@@ -436,10 +447,10 @@ Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::Ope
   return status;
 }
 
-Result<int> run(int argc, char** argv, AddMeasurement add_bench) {
+Result<int> run(int argc, char** argv, AddMeasurement add_bench, AddDerivedBuilds add_derived) {
   CLI::App app{"show what an engine would be on this machine, and open it"};
   InfoFlags flags;
-  add_flags(app, flags, add_bench);
+  add_flags(app, flags, add_bench, add_derived);
   if (const auto status = parse(app, argc, argv)) return *status;
   TRY_ASSIGN(resolve::Request asked_for, checked(flags));
   if (!flags.codes.empty()) return explain_codes(flags);
@@ -463,6 +474,7 @@ Result<int> run(int argc, char** argv, AddMeasurement add_bench) {
     }
     recorded = std::move(*platform);
   }
+  if (flags.derived.asked()) TRY(flags.derived.add(flags.common, *settings, asked_for));
   // The libraries to look for are those of known builds; no server is asked for more.
   if (flags.platform_json) settings->offline = true;
   open::OpenContext context(std::move(*settings), std::move(recorded), cancel_on_signal());
@@ -474,8 +486,8 @@ Result<int> run(int argc, char** argv, AddMeasurement add_bench) {
 
 }  // namespace
 
-int run_engine_info(int argc, char** argv, AddMeasurement add_bench) {
-  return guarded(argc, argv, [&](int, char**) { return run(argc, argv, add_bench); });
+int run_engine_info(int argc, char** argv, AddMeasurement add_bench, AddDerivedBuilds add_derived) {
+  return guarded(argc, argv, [&](int, char**) { return run(argc, argv, add_bench, add_derived); });
 }
 
 }  // namespace enginehost::commands

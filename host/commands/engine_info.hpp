@@ -1,5 +1,5 @@
 // engine-info: describes this machine, decides which build of an engine fits it, opens it, and explains
-// failures. tools/commands adds --bench.
+// failures. tools/commands adds --bench and --from-index.
 #pragma once
 #include <functional>
 #include <optional>
@@ -8,6 +8,7 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "host/attempt/attempt.hpp"
+#include "host/commands/derived_builds.hpp"
 #include "host/context/open_context.hpp"
 
 namespace CLI {
@@ -30,7 +31,7 @@ struct Measurement {
 };
 using AddMeasurement = Measurement (*)(CLI::App& app, const char* group);
 
-// Runs the program and returns its status. `add_bench` may be null.
-int run_engine_info(int argc, char** argv, AddMeasurement add_bench);
+// Runs the program and returns its status. `add_bench` and `add_derived` may be null.
+int run_engine_info(int argc, char** argv, AddMeasurement add_bench, AddDerivedBuilds add_derived);
 
 }  // namespace enginehost::commands

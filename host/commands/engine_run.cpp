@@ -31,9 +31,10 @@ struct Flags {
   std::string model, output;
   std::vector<std::string> inputs;
   int repeat = 1;
+  DerivedBuilds derived;
 };
 
-void add_flags(CLI::App& app, Flags& flags) {
+void add_flags(CLI::App& app, Flags& flags, AddDerivedBuilds add_derived) {
   app.name("engine-run");
   app.add_option("ENGINE[@VERSION]", flags.asked.engine, "the engine to run the model with")->required();
   app.add_option("MODEL", flags.model, "the model: a file or a folder")->required();
@@ -50,6 +51,7 @@ void add_flags(CLI::App& app, Flags& flags) {
       ->type_name("N")
       ->group(group);
   add_choice(app, flags.asked, flags.common, "Choosing", "the device to run on: cpu, cuda:0, gpu (any), ...");
+  if (add_derived != nullptr) flags.derived = add_derived(app, "Choosing");
   flags.common.add_to(app);
 }
 
@@ -184,10 +186,10 @@ Result<std::vector<Diagnosis>> run_in(open::Opened& opened, const resolve::Reque
   return std::move(outputs.failures);
 }
 
-Result<int> run_command(int argc, char** argv) {
+Result<int> run_command(int argc, char** argv, AddDerivedBuilds add_derived) {
   CLI::App app{"run one model once with an engine that fits this machine"};
   Flags flags;
-  add_flags(app, flags);
+  add_flags(app, flags, add_derived);
   if (const auto status = parse(app, argc, argv)) return *status;
   open::OpenRequest request;
   TRY_ASSIGN(request.request, request_of("engine-run", flags.asked));
@@ -198,9 +200,12 @@ Result<int> run_command(int argc, char** argv) {
     TRY(refuse_foreign_links(path_of(flags.output), "engine-run"));
     TRY(explain::mark_as_argument(make_folders(path_of(flags.output))));
   }
-  request.bypass_cache = flags.common.values.refresh;  // the new answers of repositories decide
-  open::DecisionCache decisions = open::decisions_for(values_of(flags.common), request);
   TRY_ASSIGN(settings::Settings settings, settings_of(flags.common));
+  if (flags.derived.asked()) TRY(flags.derived.add(flags.common, settings, request.request));
+  // The new answers of repositories decide; and a decision is kept by its flags and its request.
+  request.bypass_cache = flags.common.values.refresh || flags.derived.asked();
+  open::DecisionCache decisions =
+      flags.derived.asked() ? open::DecisionCache() : open::decisions_for(values_of(flags.common), request);
   const CancelToken cancel = cancel_on_signal();
   open::OpenContext context(std::move(settings), {}, cancel);
   open::Outcome& outcome = open_in_command(context, std::move(request), flags.common, std::move(decisions));
@@ -230,13 +235,13 @@ Result<int> run_command(int argc, char** argv) {
 
 }  // namespace
 
-int run_engine_run(int argc, char** argv) {
+int run_engine_run(int argc, char** argv, AddDerivedBuilds add_derived) {
   add_help_texts({{"engine-run",
                    {{"engine-run onnxruntime model.onnx", "list the inputs and outputs of the model"},
                     {"engine-run onnxruntime model.onnx --input x=x.npy --output results",
                      "run it, and write one .npy file per output"}},
                    "settings.md"}});
-  return guarded(argc, argv, run_command);
+  return guarded(argc, argv, [&](int, char**) { return run_command(argc, argv, add_derived); });
 }
 
 }  // namespace enginehost::commands

@@ -138,6 +138,8 @@ void decides_for(const std::string& platform) {
   given().push_back({"--platform", platform});
 }
 
+void names_repository(const std::string& location) { given().push_back({"--repository", location}); }
+
 std::string with_given_flags(std::string_view sentence) {
   if (given().empty()) return std::string(sentence);
   std::string text;

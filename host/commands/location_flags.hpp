@@ -20,6 +20,8 @@ void note_given_flags(const CLI::App& app);
 
 // Names the --platform that is decided for from now on; the others are not repeated.
 void decides_for(const std::string& platform);
+// Adds a --repository that is repeated from now on.
+void names_repository(const std::string& location);
 
 // Returns the sentence with these flags added to each EngineHost command in it that knows them and does not
 // have them: "engine-info --cache /srv/builds reference --plan --explain".

@@ -232,6 +232,7 @@ Result<void> read_policy(const Json& block, const std::string& file, ConfigFile&
                policy.vendor_facts_repository);
   policy.vendor_facts_repository = plain_location(policy.vendor_facts_repository);
   members.read({"updates", {Kind::toggle}}, policy.updates);
+  members.read({"from_index", {Kind::toggle}}, policy.from_index);
   members.versions("versions", policy.versions);
   members.read(texts("locked"), config.locked_keys);
   members.accepted_licenses("accept_licenses", policy.accepted_licenses);
@@ -262,6 +263,7 @@ std::string misplaced_rule(const std::string& key) {
                                         "vendor_facts",
                                         "vendor_facts_repository",
                                         "updates",
+                                        "from_index",
                                         "versions"};
   if (std::ranges::find(rules, lower) == std::end(rules)) return {};
   return "\"" + key + "\" is a rule of \"policy\": write \"" + lower + "\" into that block";

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 
+#include "base/location.hpp"
+#include "base/paths.hpp"
 #include "base/text.hpp"
 
 namespace enginehost::settings {
@@ -53,6 +56,8 @@ bool fits(const HostAndPort& host, const std::string& pattern) {
 
 }  // namespace
 
+bool Policy::locks(const std::string& key) const { return std::ranges::find(locked, key) != locked.end(); }
+
 Diagnosis refusal(const Policy& policy, const std::string& key, const std::string& value,
                   const std::string& what) {
   return diagnose("EH-P01")
@@ -90,6 +95,11 @@ std::string own_repository(const Settings& settings) {
   for (const Repository& repository : settings.repositories)
     if (repository.source == "default") return repository.location;
   return {};
+}
+
+std::string derived_repository(const Settings& settings) {
+  const std::filesystem::path& state = settings.state_folder;
+  return state.empty() ? std::string() : plain_location(path_text(state / "from-index"));
 }
 
 Result<void> check_origin(const Settings& settings, const std::string& build, const std::string& repository,
@@ -175,6 +185,18 @@ std::optional<Diagnosis> forbidden_update(const Settings& settings, const std::s
   const std::string what = "updating " + engine;
   if (!policy.updates) return refusal(policy, "updates", "false", what);
   if (policy.locks("update") && settings.update == "never") return refusal(policy, "update", "never", what);
+  return std::nullopt;
+}
+
+std::optional<Diagnosis> forbidden_from_index(const Settings& settings) {
+  const Policy& policy = settings.policy;
+  const std::string what = "builds that are derived here from the package index";
+  if (!policy.from_index) return refusal(policy, "from_index", "false", what);
+  if (policy.require_signatures || !policy.unsigned_repositories)
+    return unsigned_refused(policy, what + ", which nobody signed,");
+  if (policy.locks("repositories")) return refusal(policy, "locked", "repositories", what);
+  if (!lies_in(derived_repository(settings), policy.allowed_repositories))
+    return refusal(policy, "repositories", list_text(*policy.allowed_repositories), what);
   return std::nullopt;
 }
 

@@ -28,6 +28,10 @@ bool lists(const Settings& settings, const std::string& location);
 // Returns the location of EngineHost's own repository; empty if it is not used or a user listed it.
 std::string own_repository(const Settings& settings);
 
+// Returns the location of the repository of builds that were derived on this machine; empty: there is no
+// state folder. Only requests with --from-index use it.
+std::string derived_repository(const Settings& settings);
+
 // Checks a build from a bundle where the policy lists or locks the repositories. The build counts as one of
 // the repository that it comes from (`repository`; empty: it names none). It passes if that repository is
 // allowed and nothing makes its origin doubtful (`doubt`, "no trusted key signed it"; empty: no doubt).
@@ -63,6 +67,10 @@ std::optional<Diagnosis> forbidden_loaded(const Policy& policy, const std::strin
 // The failure for an update where policy.updates is false, or where the setting "update" is locked to
 // "never".
 std::optional<Diagnosis> forbidden_update(const Settings& settings, const std::string& engine);
+
+// The failure for builds that this machine would derive from the package index (--from-index), where
+// policy.from_index is false, or where a rule about repositories excludes the folder that lists them.
+std::optional<Diagnosis> forbidden_from_index(const Settings& settings);
 
 // Checks a value that a request carries besides the settings (a flavor, a device) against a locked key.
 // `value` empty: not requested. Error: EH-P01 when it differs from the locked value.

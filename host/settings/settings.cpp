@@ -382,6 +382,7 @@ void record_policy(const Policy& policy, const std::string& source, SettingsMerg
   if (!policy.loaded_libraries) merge.record("policy.loaded_libraries", "false", source);
   if (!policy.vendor_facts) merge.record("policy.vendor_facts", "false", source);
   if (!policy.updates) merge.record("policy.updates", "false", source);
+  if (!policy.from_index) merge.record("policy.from_index", "false", source);
   for (const auto& [name, range] : policy.versions) merge.record("policy.versions." + name, range, source);
   std::vector<std::string> accepted;
   for (const AcceptedLicense& license : policy.accepted_licenses)
@@ -420,10 +421,6 @@ bool is_settings_variable(std::string_view name) {
          name == "HOME" ||
          std::find(std::begin(transfer_variables), std::end(transfer_variables), name) !=
              std::end(transfer_variables);
-}
-
-bool Policy::locks(const std::string& key) const {
-  return std::find(locked.begin(), locked.end(), key) != locked.end();
 }
 
 const Setting* Settings::find(const std::string& key) const {

@@ -73,6 +73,7 @@ struct Policy {
   bool unsigned_repositories = true;  // false: not even one named on the command line
   bool loaded_libraries = true;       // false: a build never uses what the program had loaded
   bool updates = true;                // false: engine-cache update installs nothing, nor does an open
+  bool from_index = true;             // false: no builds that are derived here (--from-index)
   std::map<std::string, std::string> versions;  // by engine: the range that may be used
   bool require_signatures = false;              // not even the local repository that is trusted by its place
   bool vendor_facts = true;  // false: only the table that was compiled in (host/vendor_facts)

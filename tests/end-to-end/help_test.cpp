@@ -169,6 +169,11 @@ TEST(HelpTexts, OfABuildWithoutToolsRefuseTheirSubcommands) {
   const Ended refused = workplace.run(info.program, {"reference", "--bench"});
   EXPECT_EQ(refused.status, 2) << refused.said();
   EXPECT_THAT(refused.error, HasSubstr("--bench belongs to the tools of EngineHost, and this engine-info"));
+  EXPECT_THAT(workplace.run(info.program, {"reference", "--from-index"}).error,
+              HasSubstr("--from-index belongs to the tools of EngineHost, and this engine-info"));
+  EXPECT_THAT(
+      workplace.run("../tests/engine-run-without-tools", {"reference", "model", "--from-index"}).error,
+      HasSubstr("--from-index belongs to the tools of EngineHost, and this engine-run"));
 }
 
 }  // namespace

@@ -143,6 +143,7 @@ TEST_F(PolicyFile, ARuleBesideThePolicyIsRefused) {
            {R"({"blocked": []})", "blocked", "write \"blocked\" into that block"},
            {R"({"loaded_libraries": false})", "loaded_libraries", "write \"loaded_libraries\""},
            {R"({"vendor_facts": false})", "vendor_facts", "write \"vendor_facts\""},
+           {R"({"from_index": false})", "from_index", "write \"from_index\""},
            {R"({"Require_Signatures": true})", "Require_Signatures", "\"require_signatures\""}}) {
     system_file(text);
     EXPECT_EQ(refusal().code, "EH-P02") << text;
@@ -154,6 +155,30 @@ TEST_F(PolicyFile, ARuleBesideThePolicyIsRefused) {
   system_file("{}");
   user_file(R"({"Policy": {"offline": true}})");
   EXPECT_EQ(load().warnings.size(), 1u) << "a user's file holds no policy";
+}
+
+TEST_F(PolicyFile, ForbidsBuildsThatAreDerivedHere) {
+  system_file("{}");
+  EXPECT_FALSE(forbidden_from_index(load()));
+  EXPECT_THAT(derived_repository(load()), HasSubstr("from-index"));
+  system_file(R"({"policy": {"from_index": true}})");
+  EXPECT_FALSE(forbidden_from_index(load()));
+  for (const auto& [policy, key] : std::vector<std::array<std::string, 2>>{
+           {R"({"from_index": false})", "policy.from_index"},
+           {R"({"require_signatures": true})", "policy.require_signatures"},
+           {R"({"unsigned_repositories": false})", "policy.unsigned_repositories"},
+           {R"({"locked": ["repositories"]})", "policy.locked"},
+           {R"({"repositories": []})", "policy.repositories"},
+           {R"({"repositories": ["https://engines.example/"]})", "policy.repositories"}}) {
+    system_file("{\"policy\": " + policy + "}");
+    const auto forbidden = forbidden_from_index(load());
+    ASSERT_TRUE(forbidden) << policy;
+    EXPECT_EQ(forbidden->code, "EH-P01");
+    EXPECT_EQ(forbidden->value("key"), key);
+  }
+  system_file(R"({"policy": {"from_index": false}})");
+  ASSERT_NE(load().find("policy.from_index"), nullptr);
+  EXPECT_EQ(load().find("policy.from_index")->value, "false");
 }
 
 TEST_F(PolicyFile, NamesARepositoryForVendorFactsOrTurnsThemOff) {

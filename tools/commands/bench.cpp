@@ -17,6 +17,7 @@
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/tensors.hpp"
 #include "host/manifest/repository.hpp"
+#include "tools/commands/from_index.hpp"
 
 namespace enginehost::commands {
 namespace {
@@ -411,6 +412,6 @@ Measurement add_bench(CLI::App& app, const char* group) {
 
 }  // namespace
 
-int run_program(int argc, char** argv) { return run_engine_info(argc, argv, add_bench); }
+int run_program(int argc, char** argv) { return run_engine_info(argc, argv, add_bench, add_from_index); }
 
 }  // namespace enginehost::commands

@@ -191,9 +191,11 @@ Result<void> RowMaker::add_wheel(const Wheel& wheel, const Layout& raw, const st
   TRY_ASSIGN(const manifest::Artifact artifact, choose_files(wheel, layout));
   TRY(check_license(reader_, wheel, layout, plan().licenses));
   const std::filesystem::path& scratch = derivation_.scratch;
-  TRY_ASSIGN(Payload payload,
-             payload_of(wheel, artifact, others_of(wheel, layout, version), {plan().facts, scratch},
-                        reader_.options(), derivation_.progress, derivation_.cancel));
+  acquire::AcquireOptions options = reader_.options();
+  options.consent = derivation_.consent;
+  TRY_ASSIGN(Payload payload, payload_of(wheel, artifact, others_of(wheel, layout, version),
+                                         {plan().facts, scratch, derivation_.store}, options,
+                                         derivation_.progress, derivation_.cancel));
   const bool whole = !payload.facts.by_ranges;
   const std::string& file = wheel.published.file;
   note(layout.component + ": " + pluralize(artifact.files.size(), "file", "files") + " and their digests",

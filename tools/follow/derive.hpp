@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,8 @@
 #include "base/cancel.hpp"
 #include "base/json.hpp"
 #include "base/result.hpp"
+#include "cache/store.hpp"
+#include "host/acquire/acquire.hpp"
 #include "host/transfer/options.hpp"
 #include "host/transfer/progress.hpp"
 #include "tools/follow/index.hpp"
@@ -39,6 +42,10 @@ struct Derivation {
   std::optional<CancelToken> cancel = {};
   // Directories that were read already. Rows that share one fetch less; not set: each row reads its own.
   std::shared_ptr<WheelReader> wheels = {};
+  // The user's cache: archives are unpacked into it instead of the scratch folder, and the open that follows
+  // finds their files there.
+  const cache::Store* store = nullptr;
+  std::function<Result<void>(const acquire::Question&)> consent = {};  // before an archive is fetched
 };
 
 // Returns a reader for `wheels` of several rows.

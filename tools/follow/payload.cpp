@@ -92,6 +92,40 @@ Result<void> keep_facts(const manifest::Artifact& artifact, const PublishedFile&
   return {};
 }
 
+// The unpacked files of an archive.
+struct Unpacked {
+  fs::path tree;
+  std::uint64_t fetched = 0;
+  bool whole = false;                 // the archive was hashed as a whole
+  std::optional<cache::Stage> stage;  // keeps a tree of the cache that no build names yet
+};
+
+Result<Unpacked> unpack_into_cache(const manifest::Build& build, const manifest::Artifact& artifact,
+                                   const Wheel& wheel, const cache::Store& store,
+                                   acquire::AcquireOptions options,
+                                   const transfer::ProgressCallback& progress,
+                                   const std::optional<CancelToken>& cancel) {
+  options.consent = [&wheel, ask = options.consent](acquire::Question question) {
+    question.build = wheel.published.file;
+    return ask ? ask(question) : Result<void>();
+  };
+  TRY_ASSIGN(cache::Stage stage, store.stage(build.id, acquire::waiting(progress, cancel)));
+  TRY_ASSIGN(const acquire::FetchedTrees fetched,
+             acquire::fetch_trees(build, stage, store, options, progress, cancel));
+  return Unpacked{cache::Store::tree_folder(store.root(), artifact.tree), fetched.downloaded,
+                  store.tree_of(acquire::archive_key(artifact)).has_value(), std::move(stage)};
+}
+
+Result<Unpacked> unpack_into_scratch(const manifest::Build& build, const manifest::Artifact& artifact,
+                                     const fs::path& folder, const acquire::AcquireOptions& options,
+                                     const transfer::ProgressCallback& progress,
+                                     const std::optional<CancelToken>& cancel) {
+  const cache::Store store = cache::Store::open(folder, {}, "engine-manifest follow");
+  TRY_ASSIGN(const acquire::Acquired acquired, acquire::acquire(build, store, options, progress, cancel));
+  return Unpacked{cache::Store::tree_folder(folder, artifact.tree), acquired.downloaded,
+                  store.tree_of(acquire::archive_key(artifact)).has_value(), std::nullopt};
+}
+
 }  // namespace
 
 NameMemory::NameMemory(const Plan& plan) {
@@ -147,24 +181,25 @@ Result<Payload> payload_of(const Wheel& wheel, const manifest::Artifact& artifac
     if (!publish::facts_in(place.memory, other)) missing.push_back(&other);
   const manifest::Artifact all = joined_files(wheel, artifact, missing);
   const auto files = manifest_of_files(all);
-  const fs::path store_folder = place.scratch / "files";
-  const cache::Store store = cache::Store::open(store_folder, {}, "engine-manifest follow");
+  const manifest::Build& build = *files->builds.front();
+  const fs::path scratch = place.scratch / "files";
   const auto clear = [&] {
     std::error_code error;
-    remove_tree(store_folder, error);
+    remove_tree(scratch, error);
   };
-  auto acquired = acquire::acquire(*files->builds.front(), store, options, progress, cancel);
-  if (!acquired) {
-    if (!may_go_on(acquired.error().code) || acquired.error().code == "EH-N08") clear();
-    return fail(of_payload(wheel, std::move(acquired).error()));
+  auto unpacked = place.store != nullptr
+                      ? unpack_into_cache(build, all, wheel, *place.store, options, progress, cancel)
+                      : unpack_into_scratch(build, all, scratch, options, progress, cancel);
+  if (!unpacked) {
+    if (!may_go_on(unpacked.error().code) || unpacked.error().code == "EH-N08") clear();
+    return fail(of_payload(wheel, std::move(unpacked).error()));
   }
-  payload.fetched = acquired->downloaded;
-  payload.whole = store.tree_of(acquire::archive_key(all)).has_value();
+  payload.fetched = unpacked->fetched;
+  payload.whole = unpacked->whole;
   std::optional<publish::ArtifactFacts> kept;
-  const fs::path tree = cache::Store::tree_folder(store_folder, all.tree);
-  auto result = keep_facts(artifact, wheel.published, tree, payload.whole, place, kept);
+  auto result = keep_facts(artifact, wheel.published, unpacked->tree, unpacked->whole, place, kept);
   for (const manifest::Artifact* other : missing)
-    if (result) result = keep_facts(*other, wheel.published, tree, payload.whole, place, kept);
+    if (result) result = keep_facts(*other, wheel.published, unpacked->tree, unpacked->whole, place, kept);
   clear();
   if (!result) return fail(std::move(result).error());
   payload.facts = std::move(*kept);

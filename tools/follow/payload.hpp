@@ -43,13 +43,15 @@ struct Payload {
 struct PayloadPlace {
   const std::filesystem::path& memory;   // the plan's facts
   const std::filesystem::path& scratch;  // emptied, except for what an interrupted download left
+  // Takes the place of the scratch folder; the files stay there. Not set: none.
+  const cache::Store* store = nullptr;
 };
 
-// Returns the facts of the artifact's files, from the memory or by installing them into the scratch folder,
-// as users' machines do: every file is compared with RECORD, and a whole archive with the index's digest. The
-// facts of `others`, which select other files of the same archive, are kept with the same download. Errors:
-// EH-M19 for other bytes than RECORD or the index state. Those of acquire::acquire(). After a failure of the
-// disk the scratch folder is removed.
+// Returns the facts of the artifact's files, from the memory or by unpacking them into the cache or the
+// scratch folder, as users' machines do: every file is compared with RECORD, and a whole archive with the
+// index's digest. The facts of `others`, which select other files of the same archive, are kept with the same
+// download. Errors: EH-M19 for other bytes than RECORD or the index state. Those of acquire::acquire(). After
+// a failure of the disk the scratch folder is removed.
 Result<Payload> payload_of(const Wheel& wheel, const manifest::Artifact& artifact,
                            const std::vector<manifest::Artifact>& others, const PayloadPlace& place,
                            const acquire::AcquireOptions& options, const transfer::ProgressCallback& progress,

@@ -374,7 +374,45 @@ constexpr Entry entries[] = {
      .causes = {"no repository on the web is configured"},
      .remedies = {"add one: \"repositories\": [\"https://…\"] in the configuration (docs/settings.md), or "
                   "--repository for one command",
-                  "update EngineHost, which brings a newer list of builds"}},
+                  "update EngineHost, which brings a newer list of builds",
+                  "engine-info, with the name of an engine and --from-index, opens its newest release of the "
+                  "package index without a repository"}},
+    {.name = {"EH-S37", "build not derived from the package index"},
+     .meaning =
+         "--from-index asks for a release of the package index, and no build of it can be derived here. "
+         "Deriving needs the engine's plan, which came with EngineHost, and a plugin that serves the "
+         "release.",
+     .before = "the plan of the engine, and the releases that the package index lists",
+     .causes = {"no plan in {plans} says what of the package index is {engine}; there are plans of "
+                "{planned...}",
+                "no plan in {plans} says what of the package index is {engine}",
+                "{own_repository=none}EngineHost's own repository, whose plugins derived builds need, is not "
+                "used",
+                "the plan of {engine} has no row for {no_row_for} that the request allows; its flavors there "
+                "are {flavor_here...}",
+                "the plan of {engine} has no row for {no_row_for}",
+                "the request is offline, and of {engine} only {before...} was derived here before",
+                "the request is offline, and nothing of {engine} was derived here before{?offline}",
+                "{project} {unusable} is held back until {until}: {reason}",
+                "{project} {unusable} is not used: {reason}",
+                "{engine} {unserved} is on the package index, and the plugins of this EngineHost serve "
+                "{served}",
+                "the package index has no release {unknown} of {project}; the nearest are {nearest...}",
+                "the package index has no release {unknown} of {project}",
+                "no build can be derived from the package index"},
+     .remedies =
+         {"{?plans}use an engine with a plan, or a repository that lists the build: --repository",
+          "{?own_repository}leave out what excludes it: \"repositories_default\" in the configuration "
+          "or the policy",
+          "{?no_row_for}leave the flavor and the device out, or request a flavor of the plan",
+          "{?offline}run once without --offline",
+          "{?until}wait: the plan holds a release back for {days} days, because a harmful one is "
+          "withdrawn within days",
+          "{?nearest}request another release: engine-info {engine|word} --from-index opens the newest",
+          "{?unserved}request a release in that range, or update EngineHost",
+          "{?adapter}an adapter for PyTorch {adapter} is compiled with the headers of its wheel: "
+          "engines/pytorch/fetch_headers.py and -DENGINEHOST_TORCH_ROOT (docs/CONTRIBUTING.md, A new "
+          "release of an engine)"}},
 };
 
 }  // namespace selection_table
