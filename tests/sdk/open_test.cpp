@@ -330,6 +330,43 @@ TEST_F(Sdk, TakesAnUpdateOnlyOnRequest) {
   EXPECT_EQ(build_with("report"), "reference-newer") << "it is installed now";
 }
 
+TEST_F(Sdk, OpensWhatALockFileNames) {
+  publish();
+  TestBuild newer = good_build("reference-newer");
+  newer.version = "2.0.0";
+  repository_.add(newer);
+  repository_.write();
+  const std::string lock = path_text(folder_ / "enginehost.lock");
+  const auto write_lock = [&](const std::string& build, const std::string& version,
+                              const std::string& sha256) {
+    write_text(lock, "{\"format\": 1, \"engines\": [{\"platform\": \"" + std::string(system_name) + "-" +
+                         machine_arch + "\", \"engine\": \"reference\", \"build\": \"" + build +
+                         "\", \"version\": \"" + version +
+                         "\", \"flavor\": \"cpu\", \"components\": [{\"component\": \"" + build +
+                         "-0\", \"files\": [{\"sha256\": \"" + sha256 + "\"}]}]}]}");
+  };
+  const std::string digest = repository_.store(reference_plugin());
+  write_lock("reference-good", "1.0.0", digest);
+  enginehost_request locked = request();
+  locked.lock = lock.c_str();
+  const auto build_of = [&](const enginehost_request& asked) {
+    const auto engine = open(asked);
+    return engine != nullptr ? std::string(enginehost_engine_build(engine.get())) : code();
+  };
+  const auto stays_open = open(locked);
+  EXPECT_EQ(build_of(locked), "reference-good") << said();
+  enginehost_request newest = request();
+  newest.update = "open";
+  EXPECT_EQ(build_of(newest), "reference-newer") << said();
+  // The same name with other content must not share the engine that is open.
+  write_lock("reference-newer", "2.0.0", digest);
+  EXPECT_EQ(build_of(locked), "reference-newer") << said();
+  write_lock("reference-good", "1.0.0", std::string(64, '0'));
+  EXPECT_EQ(build_of(locked), "EH-S41");
+  locked.lock = "/no/such.lock";
+  EXPECT_EQ(build_of(locked), "EH-P47");
+}
+
 TEST_F(Sdk, NeverAcceptsALicenseByDefault) {
   TestBuild build = good_build();
   build.license = "vendor";

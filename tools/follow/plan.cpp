@@ -4,11 +4,11 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/json_place.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/manifest/shapes.hpp"
-#include "tools/follow/json_place.hpp"
 #include "tools/follow/plan_members.hpp"
 
 namespace enginehost::follow {

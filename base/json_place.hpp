@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace enginehost::follow {
+namespace enginehost {
 
 struct TextPlace {
   std::size_t line = 1, column = 1;
@@ -16,4 +16,4 @@ TextPlace place_of_byte(std::string_view text, std::size_t byte);
 // that parse_json() accepts. For a member that is missing it is the place of the value that should hold it.
 TextPlace place_of_member(std::string_view text, std::string_view member);
 
-}  // namespace enginehost::follow
+}  // namespace enginehost

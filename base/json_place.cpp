@@ -1,8 +1,8 @@
-#include "tools/follow/json_place.hpp"
+#include "base/json_place.hpp"
 
 #include <algorithm>
 
-namespace enginehost::follow {
+namespace enginehost {
 namespace {
 
 constexpr std::size_t npos = std::string_view::npos;
@@ -114,4 +114,4 @@ TextPlace place_of_member(std::string_view text, std::string_view member) {
   return place_of_byte(text, byte);
 }
 
-}  // namespace enginehost::follow
+}  // namespace enginehost
