@@ -1,6 +1,10 @@
 #include "base/json_place.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "base/text.hpp"
 
 namespace enginehost {
 namespace {
@@ -87,6 +91,12 @@ TextPlace place_of_byte(std::string_view text, std::size_t byte) {
     if (character == '\n') place = {place.line + 1, 1};
   }
   return place;
+}
+
+TextPlace place_of_mistake(std::string_view text, const Diagnosis& mistake) {
+  const std::string bytes_read(mistake.value("position"));
+  return place_of_byte(
+      text, static_cast<std::size_t>(std::max<std::int64_t>(parse_integer(bytes_read).value_or(0), 1) - 1));
 }
 
 TextPlace place_of_member(std::string_view text, std::string_view member) {

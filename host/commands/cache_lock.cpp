@@ -85,6 +85,10 @@ Result<open::LockedBuild> decide_for(const CacheRun& run, const LockedMachine& m
   const auto chosen =
       std::ranges::find(plan.candidates, resolve::Verdict::chosen, &resolve::Candidate::verdict);
   if (chosen != plan.candidates.end()) return open::locked_as(context, *chosen->build);
+  // Another system compiles its plugins itself, so that only this one lacks them.
+  if (machine.recorded && !plan.candidates.empty())
+    if (const auto why = plan.candidates.front().diagnosis(); why && why->code == "EH-S12")
+      return open::locked_as(context, *plan.candidates.front().build);
   Diagnosis none = catalog::why_nothing_is_known(context.catalog(), plan).value_or(diagnose("EH-S01"));
   return fail(std::move(none.within("for " + machine.label)));
 }

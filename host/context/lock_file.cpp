@@ -175,10 +175,12 @@ Result<LockFile> read_lock(const std::filesystem::path& file) {
   LockReader reader(text, path_text(file));
   auto document = parse_json(text, path_text(file));
   if (!document) {
-    const std::string byte(document.error().value("position"));
-    return fail(
-        reader.mistake_at(place_of_byte(text, static_cast<std::size_t>(parse_integer(byte).value_or(0))),
-                          document.error().value("problem")));
+    std::string_view problem = document.error().value("problem");
+    // It counts columns in another way.
+    if (const std::size_t end = problem.find(": ");
+        problem.starts_with("parse error at ") && end != problem.npos)
+      problem.remove_prefix(end + 2);
+    return fail(reader.mistake_at(place_of_mistake(text, document.error()), problem));
   }
   lock.document = std::move(*document);
   const Json& whole = lock.document;

@@ -47,7 +47,10 @@ struct Difference {
 // Compares by digest if the lock has digests: every archive that may be fetched must be a locked one.
 std::optional<Difference> difference(const LockedComponent& locked, const Component& offered) {
   if (locked.archives.empty()) {
-    if (locked.version == offered.version && locked.cxx11_abi == offered.cxx11_abi) return std::nullopt;
+    // The ABI of a plugin is unknown where it is not compiled.
+    if (locked.version == offered.version &&
+        (locked.cxx11_abi.empty() || locked.cxx11_abi == offered.cxx11_abi))
+      return std::nullopt;
     return Difference{locked.name, version_text(locked.version, locked.cxx11_abi),
                       version_text(offered.version, offered.cxx11_abi)};
   }

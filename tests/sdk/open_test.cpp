@@ -337,13 +337,21 @@ TEST_F(Sdk, OpensWhatALockFileNames) {
   repository_.add(newer);
   repository_.write();
   const std::string lock = path_text(folder_ / "enginehost.lock");
+  const Json manifest = *parse_json(read_text(repository_.root() / "reference.json"), "manifest");
+  const Json& row = manifest["builds"].as_array().at(0);
   const auto write_lock = [&](const std::string& build, const std::string& version,
                               const std::string& sha256) {
-    write_text(lock, "{\"format\": 1, \"engines\": [{\"platform\": \"" + std::string(system_name) + "-" +
-                         machine_arch + "\", \"engine\": \"reference\", \"build\": \"" + build +
-                         "\", \"version\": \"" + version +
-                         "\", \"flavor\": \"cpu\", \"components\": [{\"component\": \"" + build +
-                         "-0\", \"files\": [{\"sha256\": \"" + sha256 + "\"}]}]}]}");
+    const Json component = Json::object()
+                               .set("component", build + "-0")
+                               .set("files", Json::array().push(Json::object().set("sha256", sha256)));
+    const Json entry = Json::object()
+                           .set("platform", row["os"].as_string() + "-" + row["arch"].as_string())
+                           .set("engine", "reference")
+                           .set("build", build)
+                           .set("version", version)
+                           .set("flavor", "cpu")
+                           .set("components", Json::array().push(component));
+    write_text(lock, Json::object().set("format", 1).set("engines", Json::array().push(entry)).dump());
   };
   const std::string digest = repository_.store(reference_plugin());
   write_lock("reference-good", "1.0.0", digest);
