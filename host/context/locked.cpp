@@ -10,7 +10,9 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "base/version_specifier.hpp"
+#include "cache/installed.hpp"
 #include "host/acquire/description.hpp"
+#include "host/settings/policy.hpp"
 
 namespace enginehost::open {
 namespace {
@@ -33,7 +35,8 @@ std::string repository_of(const OpenContext& context, const Build& build) {
 }
 
 std::string version_text(const std::string& version, const std::string& cxx11_abi) {
-  return "version " + version + (cxx11_abi.empty() ? "" : " and C++ ABI " + cxx11_abi);
+  return (version.empty() ? "no version" : "version " + version) +
+         (cxx11_abi.empty() ? "" : " and C++ ABI " + cxx11_abi);
 }
 
 std::string digests_text(const std::vector<std::string>& digests) {
@@ -80,10 +83,13 @@ std::optional<Difference> difference(const LockedBuild& locked, const Build& off
 
 // Returns the installed build as its record describes it, with what the repository says about it now;
 // nullptr if it is not installed.
-std::shared_ptr<const Build> as_installed(const OpenContext& context, const Build& listed) {
+std::shared_ptr<const Build> as_installed(const OpenContext& context, const Build& listed,
+                                          const std::vector<manifest::Blocked>& blocked) {
   const auto record = context.store().record_of(listed.id);
-  if (!record || !*record) return nullptr;
-  const auto document = acquire::published_manifest(**record);
+  if (!record || !*record || !(*record)->in_place.empty()) return nullptr;
+  const cache::Installed& installed = **record;
+  if (!installed.only_for.empty() && !settings::lists(context.settings(), installed.only_for)) return nullptr;
+  const auto document = acquire::published_manifest(installed);
   if (!document) return nullptr;
   const auto owner = manifest::read_manifest(*document, "", "the record of the installed " + listed.id);
   if (!owner || (*owner)->builds.empty()) return nullptr;
@@ -95,8 +101,15 @@ std::shared_ptr<const Build> as_installed(const OpenContext& context, const Buil
   copy->build.id = listed.id;
   copy->build.published_id = listed.published_id;
   copy->build.yanked = listed.yanked;
-  copy->build.blocked = listed.blocked;
-  return {copy, &copy->build};
+  manifest::Catalog catalog;
+  catalog.builds = {{copy, &copy->build}};
+  catalog.blocked = blocked;
+  manifest::mark(catalog, [&](const std::string&) {
+    manifest::InstalledAs as{installed.trees, installed.origin, installed.signers};
+    as.digests.push_back(installed.digest);
+    return as;
+  });
+  return catalog.builds.front();
 }
 
 std::string lock_text(const OpenContext& context) { return path_text(context.settings().lock_file); }
@@ -215,7 +228,7 @@ Result<manifest::Catalog> only_locked(OpenContext& context, const std::vector<Lo
     }
     const auto differs = difference(*entry, *build);
     auto taken = build;
-    if (differs) taken = context.is_recorded() ? nullptr : as_installed(context, *build);
+    if (differs) taken = context.is_recorded() ? nullptr : as_installed(context, *build, catalog.blocked);
     if (differs && (taken == nullptr || difference(*entry, *taken)))
       return fail(diagnose("EH-S41")
                       .with("lock", lock_text(context))

@@ -128,6 +128,25 @@ TEST_F(LockFiles, DoNotHelpAWithdrawnBuild) {
   EXPECT_EQ(version_of(open()), "1.1.0");
 }
 
+TEST_F(LockFiles, DoNotHelpABlockedArchiveOfAChangedRow) {
+  ASSERT_EQ(version_of(open_locked()), "1.0.0");
+  const Json lock = *parse_json(read_text(file_), "lock");
+  std::string archive;
+  for (const Json& component : lock["engines"].as_array().at(0)["components"].as_array())
+    if (!component["component"].as_string().starts_with("reference-plugin"))
+      archive = component["files"].as_array().at(0)["sha256"].as_string();
+  ASSERT_EQ(archive.size(), 64u) << lock.dump(2);
+  publish("1.0.0");  // with another archive
+  EXPECT_EQ(version_of(open_locked()), "1.0.0");
+  sh("sed -i 's/\"blocked\": \\[\\]/\"blocked\": [{\"sha256\": \"" + archive +
+     "\", \"reason\": \"computes wrong sums\"}]/' repository/repository.json\n" +
+     std::string(sign_and_publish));
+  an_hour_passes();
+  const Ended refused = open_locked();
+  EXPECT_EQ(refused.code(), "EH-S45") << refused.said();
+  EXPECT_THAT(evidence(refused.diagnosis(), "reason"), HasSubstr("computes wrong sums"));
+}
+
 TEST_F(LockFiles, OpenAnInstalledBuildThatIsNoLongerListed) {
   ASSERT_EQ(version_of(open_locked()), "1.0.0");
   publish("1.1.0");
@@ -261,6 +280,9 @@ TEST_F(LockFilesOfTwoSystems, ServeARecordedMachine) {
 
 TEST_F(LockFilesOfTwoSystems, SayWhatTheyHave) {
   ASSERT_EQ(lock({"reference"}).status, 0);
+  const Ended screen = user_.info({"--repository", repository_.root().native(), "--lock", file_.native()});
+  EXPECT_THAT(screen.output, HasSubstr("reference")) << "an engine without an entry has a row";
+  EXPECT_THAT(screen.output, Not(HasSubstr("has no entry")));
   const Ended refused = open("referense");
   EXPECT_EQ(refused.code(), "EH-S40") << refused.said();
   EXPECT_EQ(evidence(refused.diagnosis(), "nearest"), "reference");
@@ -298,6 +320,22 @@ TEST_F(LockFilesOfTwoSystems, WithMistakesAreNeitherUsedNorReplaced) {
          "marks seal as critical");
   write_text(file_, replaced(good, "\"format\": 1", "\"format\": 1, \"critical\": [\"files\"], \"seal\": 7"));
   EXPECT_EQ(version_of(open()), "1.0.0") << "known critical members, and unknown others";
+}
+
+TEST(LockOfEngineHostsOwnRepository, IsWrittenForOtherSystemsToo) {
+  const Workplace user;
+  user.configure(Json::object());
+  const std::string file = user.folder() / "enginehost.lock";
+  for (const char* system : {"linux-aarch64", "windows-x86_64", "macos-arm64"}) {
+    const Ended locked =
+        user.run("engine-cache", {"lock", "onnxruntime", "-o", file, "--platform", system, "--json"});
+    ASSERT_EQ(locked.status, 0) << locked.said();
+    const Json& row = locked.document["locked"].as_array().at(0);
+    EXPECT_EQ(row["platform"].as_string(), system);
+    EXPECT_EQ(row["flavor"].as_string(), "cpu") << "nobody said that it has a GPU";
+  }
+  EXPECT_EQ(entries_of(file).size(), 3u);
+  EXPECT_THAT(read_text(file), HasSubstr("\"version\": \"" ENGINEHOST_VERSION "\""));
 }
 
 TEST(LockOfEngineHostsOwnRepository, HoldsThePluginByVersionAndAbi) {

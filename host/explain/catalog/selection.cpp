@@ -388,8 +388,8 @@ constexpr Entry entries[] = {
      .meaning = "The build that the lock file names is offered with other files than those that were locked. "
                 "The plugin of a repository in a folder is compared by version and C++ ABI.",
      .before = "the digests of the build's archives against the lock file",
-     .causes = {"{lock} wants {component} of {build} with {want}; {repository} has {have}",
-                "{lock} wants {component} of {build} with {want}; it has {have}"},
+     .causes = {"{component} of {build}: {lock} wants {want}; {repository} has {have}",
+                "{component} of {build}: {lock} wants {want}; it has {have}"},
      .remedies = {"ask the publisher why the files of {build} changed",
                   "if the change is right, lock it: engine-cache lock {engine|word} -o {lock|word}"},
      .exit_status = S::wrong_bytes},
