@@ -432,8 +432,8 @@ constexpr Entry entries[] = {
                 "{component...}"},
      .remedies =
          {"name the repository that it came from (--repository)",
-          "bring it from a machine that has it: there engine-cache export {build|word} writes it into a "
-          "bundle for engine-cache import",
+          "bring it from a machine that has it: there engine-cache export locked.bundle {build|word}; "
+          "then engine-cache import locked.bundle",
           "lock another build: engine-cache lock {engine|word} -o {lock|word}"}},
 };
 
