@@ -264,6 +264,7 @@ def fill_components(manifest: dict, plugins: list, options: argparse.Namespace, 
         users = [build for build in manifest["builds"] if build["plugin"]["component"] == identifier]
         file = choose(component, plugins, options)
         component.setdefault("license", "enginehost")
+        component["version"] = options.version
         if file is None:
             component["artifacts"] = []
             here = (system, arch) == (options.os, options.arch)
@@ -272,7 +273,6 @@ def fill_components(manifest: dict, plugins: list, options: argparse.Namespace, 
                                                     f"its plugin (target engine_{plugin}) was not compiled for {system} {arch}")
                 build["not_built"] = reason + (MAKES_PLUGINS.get(system, "") if here and ";" not in reason else "")
             continue
-        component["version"] = options.version
         component["artifacts"] = packed(file, file.name, file.name.split(".")[0], options, files)
         if adapter := adapter_of(file.read_bytes()):
             component["adapter"] = adapter
@@ -295,9 +295,9 @@ def fill_stand_ins(manifest: dict, options: argparse.Namespace, files: dict) -> 
         name, = component["stands_in_for"]
         system, arch = component.pop("os"), component.pop("arch")
         component.setdefault("license", "enginehost")
+        component["version"] = options.version
         component["artifacts"] = []
         if name in compiled and (system, arch) == (options.os, options.arch):
-            component["version"] = options.version
             component["artifacts"] = packed(compiled[name], f"stand-ins/{name}", f"stand-in-{name}", options, files)
             continue
         for build in manifest["builds"]:

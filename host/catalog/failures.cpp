@@ -31,7 +31,8 @@ std::optional<Diagnosis> why_nothing_is_known(const manifest::Catalog& catalog, 
   const bool none_readable =
       plan.candidates.empty() && catalog.builds.empty() && catalog.unread_engines.empty();
   // Builds that are quarantined, or would have to be fetched, are known.
-  const bool may_be_elsewhere = plan.diagnosis->code == "EH-S01" || plan.diagnosis->code == "EH-S02";
+  const bool may_be_elsewhere = plan.diagnosis->code == "EH-S01" || plan.diagnosis->code == "EH-S02" ||
+                                plan.diagnosis->code == "EH-S46";
   auto cause = none_readable ? failures.begin() : failures.end();
   const auto of_its_manifest = std::ranges::find_if(failures, [&](const Diagnosis& failure) {
     return failure.value("manifest_of") == plan.request.engine;

@@ -161,6 +161,8 @@ void EngineUpdate::say_row() const {
   else if (is_held())
     text += "  rolled back on " + day_of(last_->at) + ", so only by name: engine-cache update --install " +
             engine_;
+  else if (chosen_ != nullptr && !run_.settings.lock_file.empty())
+    text += "  is locked by " + path_text(run_.settings.lock_file);
   else if (chosen_ != nullptr && !newer_)
     text += "  is the newest that fits";
   say_text(labeled(engine_, text).substr(2));
@@ -252,6 +254,11 @@ Result<UsedBuild> older_build(open::OpenContext& context, const resolve::Plan& p
 }
 
 Result<CacheAnswer> roll_back(const CacheRun& run, const std::string& engine) {
+  if (const std::string lock = path_text(run.settings.lock_file); !lock.empty())
+    return fail(wrong_usage("engine-cache", "the lock " + lock +
+                                                " decides which build is used; lock the older "
+                                                "version: engine-cache lock ENGINE@VERSION -o " +
+                                                shell_word(lock)));
   TRY(run.store().check_place());
   open::OpenContext context(run.settings, {}, run.cancel);
   TRY_ASSIGN(resolve::Request request, request_of("engine-cache", {engine, "", "", "", ""}));

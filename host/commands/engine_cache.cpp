@@ -243,8 +243,8 @@ Result<int> run(int argc, char** argv, const std::vector<AddSubcommands>& added)
   CommonFlags common;
   common.add_to(app);
   std::vector<AddSubcommands> all{
-      add_fetch_and_list, add_update, add_verify, add_remove,  add_gc, add_quarantine,
-      add_licenses,       add_trust,  add_import, add_request, add_sdk};
+      add_fetch_and_list, add_update, add_verify, add_remove,  add_gc,  add_quarantine,
+      add_licenses,       add_trust,  add_import, add_request, add_sdk, add_lock};
   all.insert(all.end(), added.begin(), added.end());
   std::vector<CacheSubcommand> subcommands;
   for (const AddSubcommands add : all)

@@ -46,6 +46,7 @@ std::vector<CacheSubcommand> add_trust(CLI::App& app);
 std::vector<CacheSubcommand> add_import(CLI::App& app);
 std::vector<CacheSubcommand> add_request(CLI::App& app);
 std::vector<CacheSubcommand> add_sdk(CLI::App& app);
+std::vector<CacheSubcommand> add_lock(CLI::App& app);
 
 // For subcommands that write nothing outside the cache: in a cache that all users read, new files are
 // readable for them.

@@ -250,6 +250,15 @@ bool is_waiting(const Candidate& candidate) {
   return candidate.obstacle && candidate.obstacle->code == "EH-P03";
 }
 
+// Returns why the engine has no build here.
+std::optional<resolve::PassedOver> why_none(const resolve::Plan& plan) {
+  auto nearest = resolve::nearest_build(plan);
+  if (nearest || !plan.diagnosis) return nearest;
+  Diagnosis diagnosis = *plan.diagnosis;
+  explain::complete(diagnosis);
+  return resolve::PassedOver{nullptr, diagnosis.code, diagnosis.title};
+}
+
 std::string with_code(const resolve::PassedOver& passed_over) {
   return safe(passed_over.code + (passed_over.code.empty() ? "" : " ") + passed_over.reason);
 }
@@ -263,11 +272,18 @@ Result<std::vector<resolve::Plan>> plans_of_engines(open::OpenContext& context) 
   for (const std::string& engine : context.catalog().engines()) {
     resolve::Request request;
     request.engine = engine;
-    TRY_ASSIGN(
-        resolve::Plan plan,
-        open::decide(context, open::completed(std::move(request), open::defaults_of(context.settings()))));
-    open::foresee(context, plan, can_ask());
-    plans.push_back(std::move(plan));
+    request = open::completed(std::move(request), open::defaults_of(context.settings()));
+    auto plan = open::decide(context, request);
+    if (!plan && plan.error().code != "EH-S40" && plan.error().code != "EH-S41")
+      return fail(std::move(plan).error());
+    // A lock holds other engines, or other bytes: that is said in the row of the engine.
+    if (!plan) {
+      plans.emplace_back().request = std::move(request);
+      plans.back().diagnosis = std::move(plan).error();
+      continue;
+    }
+    open::foresee(context, *plan, can_ask());
+    plans.push_back(std::move(*plan));
   }
   return plans;
 }
@@ -280,7 +296,7 @@ Json to_json(const resolve::Plan& plan) {
   if (any && chosen->obstacle)
     why = resolve::why_passed_over(*chosen);
   else if (!any)
-    why = resolve::nearest_build(plan);
+    why = why_none(plan);
   const auto better = opens ? resolve::better_build(plan) : std::nullopt;
   return Json::object()
       .set("state", waits   ? "asks"
@@ -311,8 +327,8 @@ EngineRow row_of(const resolve::Plan& plan,
     row.build = "none";
     if (chosen != plan.candidates.end())
       row.reason = with_code(resolve::why_passed_over(*chosen));
-    else if (const auto nearest = resolve::nearest_build(plan))
-      row.reason = with_code(*nearest);
+    else if (const auto why = why_none(plan))
+      row.reason = with_code(*why);
     return row;
   }
   const manifest::Build& build = *chosen->build;

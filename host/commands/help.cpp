@@ -138,7 +138,12 @@ std::vector<HelpText>& texts() {
       {"engine-cache sdk",
        {{"engine-cache sdk onnxruntime ort", "the newest version, for find_package(onnxruntime)"},
         {"engine-cache sdk pytorch@2.15 libtorch", "this version, for find_package(Torch)"}},
-       "engine-sdk.md"}};
+       "engine-sdk.md"},
+      {"engine-cache lock",
+       {{"engine-cache lock onnxruntime -o enginehost.lock", "lock what this machine opens"},
+        {"engine-cache lock pytorch@2.15 -o enginehost.lock --platform windows-x86_64",
+         "add an engine of another system"}},
+       "lock-file.md"}};
   return all;
 }
 

@@ -33,6 +33,7 @@ constexpr KnownFlag commands[] = {
     {"engine-cache update", true, true},
     {"engine-cache rollback", true, true},
     {"engine-cache sdk", true, true},
+    {"engine-cache lock", true, true, true},
     {"engine-cache verify", true, true},
     {"engine-cache list", true},
     {"engine-cache import", true},
@@ -97,7 +98,8 @@ std::string flags_for(const KnownFlag& known, std::string_view before, std::stri
         : one.flag == "--repository" || one.flag == "--allow-unsigned" || one.flag == "--package-index"
             ? known.repository
         : one.flag == "--installation" ? installation
-                                       : known.platform || decides;
+        : one.flag == "--lock" ? known.command == "engine-info" || known.command == "engine-cache fetch"
+                               : known.platform || decides;
     if (knows && rest.find(one.flag + " ") == std::string_view::npos)
       flags += " " + one.flag + (one.value.empty() ? "" : " " + shell_word(without_passwords(one.value)));
   }
@@ -120,7 +122,8 @@ void note(const CLI::App& app) {
   if (const CLI::Option* option = app.get_option_no_throw("--allow-unsigned");
       option != nullptr && option->count() > 0)
     given().push_back({"--allow-unsigned", ""});
-  for (const char* flag : {"--cache", "--repository", "--package-index", "--installation", "--platform"})
+  for (const char* flag :
+       {"--cache", "--repository", "--package-index", "--installation", "--platform", "--lock"})
     if (const CLI::Option* option = app.get_option_no_throw(flag); option != nullptr)
       for (const std::string& value : option->results()) given().push_back({flag, value});
   for (const CLI::App* called : app.get_subcommands()) note(*called);
@@ -135,7 +138,7 @@ void note_given_flags(const CLI::App& app) {
 
 void decides_for(const std::string& platform) {
   std::erase_if(given(), [](const GivenFlag& one) { return one.flag == "--platform"; });
-  given().push_back({"--platform", platform});
+  if (!platform.empty()) given().push_back({"--platform", platform});
 }
 
 void names_repository(const std::string& location) { given().push_back({"--repository", location}); }

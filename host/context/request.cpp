@@ -4,6 +4,7 @@
 
 #include "base/location.hpp"
 #include "cache/record_names.hpp"
+#include "host/context/locked.hpp"
 #include "host/history/last_update.hpp"
 #include "host/settings/policy.hpp"
 
@@ -85,6 +86,7 @@ void add_choices_of_people(const OpenContext& context, resolve::Request& request
 Result<resolve::Plan> decide(OpenContext& context, resolve::Request request) {
   TRY(context.check_cache());
   TRY(context.check_records());
+  TRY_ASSIGN(const auto locked, find_locked(context, request));
   // A forced build may be one of another engine.
   context.need_engine(request.force.empty() ? request.engine : std::string());
   for (const cache::Installed& installed : context.store().list()) {
@@ -94,8 +96,13 @@ Result<resolve::Plan> decide(OpenContext& context, resolve::Request request) {
   if (!request.force.empty()) name_forced(context.catalog(), request);
   if (!context.is_recorded()) add_choices_of_people(context, request);
   context.look_for_libraries(request.engine);
-  resolve::Plan plan = resolve::decide(context.platform(), context.catalog(), context.history(),
-                                       std::move(request), OpenContext::now());
+  manifest::Catalog narrowed;
+  if (locked) {
+    TRY_ASSIGN(narrowed, only_locked(context, *locked, request));
+  }
+  resolve::Plan plan = resolve::decide(context.platform(), locked ? narrowed : context.catalog(),
+                                       context.history(), std::move(request), OpenContext::now());
+  if (locked) explain_locked(context, *locked, plan);
   if (plan.diagnosis && plan.diagnosis->code == "EH-S02")
     add_state_of_repositories(*plan.diagnosis, context.settings());
   return plan;

@@ -26,7 +26,8 @@ std::optional<Diagnosis> refused_by_policy(const resolve::Request& request,
                                            const settings::Settings& settings);
 
 // Returns the builds that fit the request, best first, by the context's machine, catalog, history and
-// installed builds. Fails if OpenContext::check_records() does.
+// installed builds; with a lock only those that it names. Fails if OpenContext::check_records() does, and as
+// find_locked() and only_locked() do.
 Result<resolve::Plan> decide(OpenContext& context, resolve::Request request);
 
 }  // namespace enginehost::open

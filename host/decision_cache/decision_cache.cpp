@@ -196,6 +196,8 @@ void add_decision(DependencySet& dependencies, OpenContext& context, const resol
   for (const fs::path& layer : context.store().layers()) dependencies.add(Kind::stamp, builds_folder(layer));
   dependencies.add(Kind::stamp, records_folder(context.state_folder()));
   dependencies.add(Kind::stamp, path_text(history::updates_folder(context.state_folder())));
+  if (const fs::path& lock = context.settings().lock_file; !lock.empty())
+    dependencies.add(Kind::stamp, path_text(lock));
   dependencies.add(Kind::empty, sentinels_folder(context.state_folder()));
   // A repair of a skipped layer may change only the mode of a folder.
   if (!origin.passed_over.empty())

@@ -15,6 +15,7 @@
 
 #include "base/location.hpp"
 #include "base/paths.hpp"
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "base/version_specifier.hpp"
 #include "host/consent/consent.hpp"
@@ -99,6 +100,7 @@ settings::FlagValues flags_of(const enginehost_request& request) {
   if (request.helper != nullptr) flags.helper = request.helper;
   if (request.package_index != nullptr) flags.package_index = request.package_index;
   if (request.update != nullptr) flags.update = request.update;
+  if (request.lock != nullptr) flags.lock = request.lock;
   if (request.log_level != 0) flags.log = name_of_level(request.log_level);
   flags.repositories.assign(request.repositories, request.repositories + request.repository_count);
   flags.installations.assign(request.installations, request.installations + request.installation_count);
@@ -125,7 +127,9 @@ std::string key_of(const enginehost_request& request) {
   // An engine logs from one level on.
   if (request.on_log != nullptr) key += "l" + std::to_string(request.log_level);
   key += '\0';
-  std::vector<const char*> folders{request.cache, request.helper};
+  // An engine that is open by other bytes of the same lock file must not be shared.
+  if (request.lock != nullptr) add(sha256_of_file(path_of(request.lock)).value_or("").c_str());
+  std::vector<const char*> folders{request.cache, request.helper, request.lock};
   folders.insert(folders.end(), request.repositories, request.repositories + request.repository_count);
   folders.push_back(nullptr);
   folders.insert(folders.end(), request.installations, request.installations + request.installation_count);

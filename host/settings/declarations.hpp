@@ -39,9 +39,10 @@ struct DeclaredSettings {
   std::filesystem::path state_folder;  // empty: state is only kept in memory (a warning says so)
   std::filesystem::path helper;        // enginehost-probe; empty: not found
   std::string flavor, device;          // empty: any
-  std::string verify = "stamps";  // what an open checks of an installed build: "stamps", "sample", "full"
-  std::string update = "report";  // a newer build beside an installed one: "report", "open", "never"
-  std::string force;              // a build id, for one run
+  std::string verify = "stamps";    // what an open checks of an installed build: "stamps", "sample", "full"
+  std::string update = "report";    // a newer build beside an installed one: "report", "open", "never"
+  std::string force;                // a build id, for one run
+  std::filesystem::path lock_file;  // only the builds that it names are opened; empty: none
   std::vector<std::string> probe_launcher;
   std::string package_index;  // used in place of pip's; empty: pip's
   std::vector<std::string>
@@ -65,7 +66,7 @@ struct DeclaredSettings {
 struct FlagValues {
   std::vector<std::string> repositories;   // relative folders are taken from Environment::current_folder
   std::vector<std::string> installations;  // the same
-  std::optional<std::string> cache, flavor, device, update, log, force, helper, package_index;
+  std::optional<std::string> cache, flavor, device, update, log, force, helper, package_index, lock;
   std::optional<bool> offline;
   bool allow_unsigned = false;  // URLs among `repositories` may be unsigned
   bool refresh = false;         // ask every repository, whatever was kept of it
@@ -218,6 +219,10 @@ inline constexpr Declaration declarations[] = {
      {.choices = "report, open, never", .has_variable = true},
      flag<&F::update>()},
     {"force", member<&S::force>, {.in_files = false, .has_variable = true}, flag<&F::force>()},
+    {"lock", member<&S::lock_file>, from_variable,
+     flag<&F::lock>(
+         "open only the builds that this lock file names (engine-cache lock) [env: ENGINEHOST_LOCK]",
+         "FILE")},
     {"probe_launcher", member<&S::probe_launcher>, from_variable, flag<&F::probe_launcher>()},
     {"package_index",
      member<&S::package_index>,

@@ -174,6 +174,7 @@ const std::vector<Screen>& golden_screens() {
       {"help_cache_fetch", nullptr, "engine-cache fetch --help"},
       {"help_cache_gc", nullptr, "engine-cache gc --help", only_text},
       {"help_cache_sdk", nullptr, "engine-cache sdk --help", only_text},
+      {"help_cache_lock", nullptr, "engine-cache lock --help", only_text},
       {"help_cache_trust_add", nullptr, "engine-cache trust add --help", only_text},
       {"help_manifest_add", nullptr, "engine-manifest add --help", only_text},
       {"help_manifest_sign", nullptr, "engine-manifest sign --help", only_text},

@@ -122,12 +122,13 @@ TEST(Catalog, ALoadFailureWithoutEvidenceHasACauseAndARemedy) {
 TEST(Catalog, RemediesNameCommandsThatExistAndAreSafe) {
   const std::regex command("engine-[a-z]+( [a-z]+)?");
   const std::set<std::string> known = {
-      "engine-cache export",  "engine-cache fetch",      "engine-cache fulfil",     "engine-cache gc",
-      "engine-cache import",  "engine-cache licenses",   "engine-cache list",       "engine-cache path",
-      "engine-cache pin",     "engine-cache push",       "engine-cache quarantine", "engine-cache remove",
-      "engine-cache request", "engine-cache rollback",   "engine-cache sdk",        "engine-cache trust",
-      "engine-cache update",  "engine-cache unpin",      "engine-cache verify",     "engine-info",
-      "engine-manifest lint", "engine-manifest publish", "engine-manifest sign",    "engine-run",
+      "engine-cache export", "engine-cache fetch",    "engine-cache fulfil",     "engine-cache gc",
+      "engine-cache import", "engine-cache licenses", "engine-cache list",       "engine-cache lock",
+      "engine-cache path",   "engine-cache pin",      "engine-cache push",       "engine-cache quarantine",
+      "engine-cache remove", "engine-cache request",  "engine-cache rollback",   "engine-cache sdk",
+      "engine-cache trust",  "engine-cache update",   "engine-cache unpin",      "engine-cache verify",
+      "engine-info",         "engine-manifest lint",  "engine-manifest publish", "engine-manifest sign",
+      "engine-run",
   };
   for (const Entry& entry : all())
     for (const std::string_view remedy : entry.remedies) {

@@ -4,11 +4,11 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/json_place.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/manifest/shapes.hpp"
-#include "tools/follow/json_place.hpp"
 #include "tools/follow/plan_members.hpp"
 
 namespace enginehost::follow {
@@ -221,9 +221,7 @@ Result<Plan> read_plan(const fs::path& file) {
   const auto document = parse_json(text.text, text.file);
   if (!document) {
     const Diagnosis& wrong = document.error();
-    const std::string byte(wrong.value("position"));
-    const TextPlace place =
-        place_of_byte(text.text, static_cast<std::size_t>(parse_integer(byte).value_or(0)));
+    const TextPlace place = place_of_mistake(text.text, wrong);
     return fail(diagnose("EH-M18")
                     .with("file", text.file)
                     .with("line", std::to_string(place.line))

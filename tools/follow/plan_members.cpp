@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/json_place.hpp"
 #include "base/text.hpp"
-#include "tools/follow/json_place.hpp"
 
 namespace enginehost::follow {
 

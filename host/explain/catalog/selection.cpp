@@ -413,6 +413,67 @@ constexpr Entry entries[] = {
           "{?adapter}an adapter for PyTorch {adapter} is compiled with the headers of its wheel: "
           "engines/pytorch/fetch_headers.py and -DENGINEHOST_TORCH_ROOT (docs/CONTRIBUTING.md, A new "
           "release of an engine)"}},
+                  "update EngineHost, which brings a newer list of builds"}},
+    {.name = {"EH-S40", "not in the lock file"},
+     .meaning =
+         "The request opens with a lock file, and the file has no entry for the engine on this platform.",
+     .before = "the entries of the lock file",
+     .causes = {"{lock} has no entry for {engine} on {platform}; did you mean {nearest}? It has {locked...}",
+                "{lock} has no entry for {engine} on {platform}; it has {locked...}",
+                "{lock} has no entry for {engine} on {platform}; it is empty"},
+     .remedies = {"{command} adds it",
+                  "leave the lock out (--lock, ENGINEHOST_LOCK, \"lock\" in the configuration or the API)"}},
+    {.name = {"EH-S41", "other bytes than the lock file names"},
+     .meaning = "The build that the lock file names is offered with other files than those that were locked. "
+                "The plugin of a repository in a folder is compared by version and C++ ABI.",
+     .before = "the digests of the build's archives against the lock file",
+     .causes = {"{component} of {build}: {lock} wants {want}; {repository} has {have}",
+                "{component} of {build}: {lock} wants {want}; it has {have}"},
+     .remedies = {"ask the publisher why the files of {build} changed",
+                  "if the change is right, lock it: engine-cache lock {engine|word} -o {lock|word}"},
+     .exit_status = S::wrong_bytes},
+    {.name = {"EH-S42", "request and lock file contradict each other"},
+     .meaning = "The request names a version, a required flavor or a build that the lock file excludes.",
+     .before = "the request against the entries of the lock file",
+     .causes = {"{lock} locks {engine} to {locked...}; the request asks for {asked}"},
+     .remedies = {"leave {asked} out of the request to open what is locked", "{command} locks it instead"},
+     .exit_status = S::usage},
+    {.name = {"EH-S43", "lock file of a newer EngineHost"},
+     .meaning =
+         "The lock file has a newer format, or marks a member as critical that this version does not know.",
+     .before = "the members \"format\" and \"critical\" of the lock file",
+     .causes = {"{lock} has format {found}; this version reads format {supported}",
+                "{lock} marks {member} as critical; this version does not know it"},
+     .remedies = {"update EngineHost"},
+     .exit_status = S::usage},
+    {.name = {"EH-S44", "lock file has a mistake"},
+     .meaning = "The lock file is no JSON, or lacks a member, or a member has the wrong type. Such a file is "
+                "neither used nor replaced.",
+     .before = "strict reading of the file",
+     .causes = {"{lock}, line {line}, column {column}: {member}: {problem}; the nearest known name is "
+                "\"{nearest}\"",
+                "{lock}, line {line}, column {column}: {member}: {problem}",
+                "{lock}, line {line}, column {column}: {problem}"},
+     .remedies = {"{?nearest}write \"{nearest}\" in line {line} of {lock}, if that is what was meant",
+                  "correct line {line} of {lock}, or name another file if it is no lock file"},
+     .exit_status = S::usage},
+    {.name = {"EH-S45", "locked build must not be used"},
+     .meaning =
+         "The build that the lock file names was withdrawn or blocked. A lock file does not change that.",
+     .before = "withdrawals and blocks of the repositories and the policy",
+     .causes = {"{lock} names {build}, which must not be used any more: {reason}"},
+     .remedies = {"engine-info --code {first_code} explains the reason",
+                  "lock another build: engine-cache lock {engine|word} -o {lock|word}"}},
+    {.name = {"EH-S46", "locked build not offered"},
+     .meaning = "The build that the lock file names is not installed, and no repository lists it.",
+     .before = "all repositories and the installed builds",
+     .causes = {"{lock} names {build}, which is not installed, and no repository lists it; missing: "
+                "{component...}"},
+     .remedies =
+         {"name the repository that it came from (--repository)",
+          "bring it from a machine that has it: there engine-cache export locked.bundle {build|word}; "
+          "then engine-cache import locked.bundle",
+          "lock another build: engine-cache lock {engine|word} -o {lock|word}"}},
 };
 
 }  // namespace selection_table

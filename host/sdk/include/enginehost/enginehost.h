@@ -191,10 +191,11 @@ typedef struct enginehost_request {
    * report names the newer one ("outcome", "update"); "open" opens the newer one; "never" opens the installed one.
    * NULL: as configured ("update", ENGINEHOST_UPDATE), else "report". */
   const char* update;
+  const char* lock; /* a lock file (docs/lock-file.md): only the builds that it names are opened; NULL: as configured */
 } enginehost_request;
 #define ENGINEHOST_REQUEST_INIT                                                                                  \
   {sizeof(enginehost_request), NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, \
-   NULL, NULL, 0, 0, NULL, 0, NULL, 0, 0, NULL, NULL, NULL}
+   NULL, NULL, 0, 0, NULL, 0, NULL, 0, 0, NULL, NULL, NULL, NULL}
 
 /* Chooses, fetches, verifies, probes and loads a build; if one fails, tries the next best in the same call.  Blocks.
  * [any], also several different requests at the same time.  An engine that this process has open by the same request is

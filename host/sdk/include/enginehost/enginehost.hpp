@@ -113,6 +113,7 @@ struct Request {
   bool allow_unsigned = false;  // URLs of `repositories` may be unsigned; their servers then decide what runs
   std::string update =
       {};  // a newer build beside an installed one: "report", "open", "never"; see enginehost.h
+  std::string lock = {};  // a lock file; empty: as configured
 };
 
 // The result of a small computation on a device; see enginehost_engine_check.
@@ -409,6 +410,7 @@ class Engine {
       c.repository_count = repositories.size();
       c.package_index = detail::text(request.package_index);
       c.update = detail::text(request.update);
+      c.lock = detail::text(request.lock);
       c.installations = installations.data();
       c.installation_count = installations.size();
       c.accepted_licenses = licenses.data();

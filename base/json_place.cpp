@@ -1,8 +1,12 @@
-#include "tools/follow/json_place.hpp"
+#include "base/json_place.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 
-namespace enginehost::follow {
+#include "base/text.hpp"
+
+namespace enginehost {
 namespace {
 
 constexpr std::size_t npos = std::string_view::npos;
@@ -89,6 +93,12 @@ TextPlace place_of_byte(std::string_view text, std::size_t byte) {
   return place;
 }
 
+TextPlace place_of_mistake(std::string_view text, const Diagnosis& mistake) {
+  const std::string bytes_read(mistake.value("position"));
+  return place_of_byte(
+      text, static_cast<std::size_t>(std::max<std::int64_t>(parse_integer(bytes_read).value_or(0), 1) - 1));
+}
+
 TextPlace place_of_member(std::string_view text, std::string_view member) {
   TextWalk walk(text);
   std::size_t byte = walk.at();
@@ -114,4 +124,4 @@ TextPlace place_of_member(std::string_view text, std::string_view member) {
   return place_of_byte(text, byte);
 }
 
-}  // namespace enginehost::follow
+}  // namespace enginehost
