@@ -254,6 +254,21 @@ TEST_F(FollowedIndex, ReachesAUserWhoConsentsOnceAndGoesBack) {
   EXPECT_EQ(opened("reference"), "1.1");
 }
 
+TEST_F(FollowedIndex, ALockStillOpensTheOlderReleaseAfterAnUpdate) {
+  const std::string lock = (user_.folder() / "enginehost.lock").native();
+  const Ended locked = user_.run("engine-cache", {"lock", "reference", "layered", "-o", lock});
+  ASSERT_EQ(locked.status, 0) << locked.said();
+  release("1.1");
+  publish();
+  ASSERT_EQ(cache({"update", "--install", "layered", "reference"}).status, 0);
+  for (const std::string engine : {"reference", "layered"}) {
+    EXPECT_EQ(opened(engine), "1.1");
+    const Ended with_lock = user_.info({engine, "--lock", lock, "--json"});
+    EXPECT_EQ(with_lock.status, 0) << with_lock.said();
+    EXPECT_EQ(with_lock.outcome()["build"].as_string(), engine + "-1.0-cpu") << with_lock.said();
+  }
+}
+
 // The signed repository promises bytes that the index no longer serves.
 TEST_F(FollowedIndex, ThatServesOtherBytesLaterUpdatesNobody) {
   release("1.1");

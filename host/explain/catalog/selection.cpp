@@ -413,7 +413,6 @@ constexpr Entry entries[] = {
           "{?adapter}an adapter for PyTorch {adapter} is compiled with the headers of its wheel: "
           "engines/pytorch/fetch_headers.py and -DENGINEHOST_TORCH_ROOT (docs/CONTRIBUTING.md, A new "
           "release of an engine)"}},
-                  "update EngineHost, which brings a newer list of builds"}},
     {.name = {"EH-S40", "not in the lock file"},
      .meaning =
          "The request opens with a lock file, and the file has no entry for the engine on this platform.",
