@@ -330,51 +330,6 @@ TEST_F(Sdk, TakesAnUpdateOnlyOnRequest) {
   EXPECT_EQ(build_with("report"), "reference-newer") << "it is installed now";
 }
 
-TEST_F(Sdk, OpensWhatALockFileNames) {
-  publish();
-  TestBuild newer = good_build("reference-newer");
-  newer.version = "2.0.0";
-  repository_.add(newer);
-  repository_.write();
-  const std::string lock = path_text(folder_ / "enginehost.lock");
-  const Json manifest = *parse_json(read_text(repository_.root() / "reference.json"), "manifest");
-  const Json& row = manifest["builds"].as_array().at(0);
-  const auto write_lock = [&](const std::string& build, const std::string& version,
-                              const std::string& sha256) {
-    const Json component = Json::object()
-                               .set("component", build + "-0")
-                               .set("files", Json::array().push(Json::object().set("sha256", sha256)));
-    const Json entry = Json::object()
-                           .set("platform", row["os"].as_string() + "-" + row["arch"].as_string())
-                           .set("engine", "reference")
-                           .set("build", build)
-                           .set("version", version)
-                           .set("flavor", "cpu")
-                           .set("components", Json::array().push(component));
-    write_text(lock, Json::object().set("format", 1).set("engines", Json::array().push(entry)).dump());
-  };
-  const std::string digest = repository_.store(reference_plugin());
-  write_lock("reference-good", "1.0.0", digest);
-  enginehost_request locked = request();
-  locked.lock = lock.c_str();
-  const auto build_of = [&](const enginehost_request& asked) {
-    const auto engine = open(asked);
-    return engine != nullptr ? std::string(enginehost_engine_build(engine.get())) : code();
-  };
-  const auto stays_open = open(locked);
-  EXPECT_EQ(build_of(locked), "reference-good") << said();
-  enginehost_request newest = request();
-  newest.update = "open";
-  EXPECT_EQ(build_of(newest), "reference-newer") << said();
-  // The same name with other content must not share the engine that is open.
-  write_lock("reference-newer", "2.0.0", digest);
-  EXPECT_EQ(build_of(locked), "reference-newer") << said();
-  write_lock("reference-good", "1.0.0", std::string(64, '0'));
-  EXPECT_EQ(build_of(locked), "EH-S41");
-  locked.lock = "/no/such.lock";
-  EXPECT_EQ(build_of(locked), "EH-P47");
-}
-
 TEST_F(Sdk, NeverAcceptsALicenseByDefault) {
   TestBuild build = good_build();
   build.license = "vendor";
