@@ -6,6 +6,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "host/acquire/component.hpp"
 #include "host/attempt/install.hpp"
 #include "host/context/request.hpp"
 #include "host/engine_sdk/choose.hpp"

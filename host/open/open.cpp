@@ -152,9 +152,9 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
     AttemptOptions options = open.attempt;
     if (candidate.on_processor && candidate.turned_down)
       options.on_processor = context.history().find(candidate.build->id);
-    if (const auto note = candidate.proven ? std::nullopt : resolve::compiled_at_first_use(candidate);
-        note && open.before_compiling && options.on_processor == nullptr)
-      open.before_compiling(*note);
+    if (const auto compiles = candidate.proven ? std::nullopt : resolve::compiled_at_first_use(candidate);
+        compiles && open.before_compiling && options.on_processor == nullptr)
+      open.before_compiling(*compiles);
     auto opened = attempt(context, *candidate.build, devices, options, log);
     add_log(outcome, log);
     if (opened) return take(outcome, candidate, std::move(*opened));

@@ -1,9 +1,10 @@
 // Loading, creating and destroying, unloading.
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <regex>
 #include <set>
+#include <string_view>
 
 #include "tools/conformance/checks.hpp"
 #include "tools/conformance/system.hpp"
@@ -16,10 +17,28 @@ constexpr int repetitions = 100;
 constexpr auto repetition_limit =
     std::chrono::seconds(20);  // an engine that needs seconds to create must not fail for it
 
+// Removes a dotted number, as 1.17, from the front of the text. Returns false if there is none.
+bool drop_number(std::string_view& text) {
+  for (;;) {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    if (digits == 0) return false;
+    text.remove_prefix(digits);
+    if (!text.starts_with('.')) return true;
+    text.remove_prefix(1);
+  }
+}
+
 // Returns true for ">=1.17,<2": bounds, separated by commas, of dotted numbers.
-bool is_range(const std::string& range) {
-  static const std::regex form("(>=|>|<=|<|==)[0-9]+([.][0-9]+)*(,(>=|>|<=|<|==)[0-9]+([.][0-9]+)*)*");
-  return std::regex_match(range, form);
+bool is_range(std::string_view text) {
+  for (;;) {
+    const std::string_view bound = text.substr(0, std::min(text.find_first_not_of("<>="), text.size()));
+    if (bound != ">=" && bound != ">" && bound != "<=" && bound != "<" && bound != "==") return false;
+    text.remove_prefix(bound.size());
+    if (!drop_number(text)) return false;
+    if (text.empty()) return true;
+    if (!text.starts_with(',')) return false;
+    text.remove_prefix(1);
+  }
 }
 
 std::string descriptor_problem(const engine_plugin& plugin) {
