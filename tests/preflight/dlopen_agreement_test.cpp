@@ -43,6 +43,10 @@ TEST_F(DlopenAgreement, PreflightAndDlopenAgreeOnEverySharedObject) {
   std::size_t compared = 0, opened = 0, refused = 0, unsure = 0;
   std::map<std::string, std::size_t> classes;
   for (std::size_t i = 0; i < files.size(); i += step) {
+#ifdef __SANITIZE_ADDRESS__
+    // The child of this build has a sanitizer's runtime, and a second one ends it.
+    if (files[i].find("/libclang_rt.") != std::string::npos) continue;
+#endif
     Spec spec = alone(files[i]);
     spec.machine = machine;
     spec.symbols = true;
