@@ -255,7 +255,7 @@ int count_threads() {
   return count;
 }
 
-bool is_first_thread() { return ::gettid() == ::getpid(); }
+bool is_first_thread() { return ::syscall(SYS_gettid) == ::getpid(); }
 
 // The kernel keeps the program's name at the top of the stack and lets it grow down to the limit.
 // pthread_getattr_np would read and parse /proc/self/maps for the same.
