@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 
+#include "base/linked_in.hpp"
 #include "base/location.hpp"
 #include "base/ownership.hpp"
 #include "base/paths.hpp"
@@ -26,6 +27,7 @@
 #include "host/transfer/progress_bar.hpp"
 
 namespace enginehost::commands {
+
 namespace {
 
 constexpr std::size_t usual_columns = 80;
@@ -125,9 +127,13 @@ CLI::Option* repeatable(CLI::Option* option) {
   return option->expected(1)->allow_extra_args(false)->take_all();
 }
 
+std::string version_text() {
+  const std::string version = std::string("enginehost ") + ENGINEHOST_VERSION, parts = linked_in();
+  return parts.empty() ? version : version + "\nlinked in: " + parts;
+}
+
 void add_version_flag(CLI::App& app) {
-  app.set_version_flag("--version", std::string("enginehost ") + ENGINEHOST_VERSION, "print the version")
-      ->group("Output");
+  app.set_version_flag("--version", version_text(), "print the version")->group("Output");
 }
 
 void CommonFlags::add_to(CLI::App& app) {

@@ -1,5 +1,7 @@
 // engine-cache without the subcommands of tools/, in builds without them.
 #include "host/commands/engine_cache.hpp"
-#include "host/commands/program.hpp"
+#include "host/commands/entry.hpp"
 
-int enginehost::commands::run_program(int argc, char** argv) { return run_engine_cache(argc, argv, {}); }
+int engine_command_cache(int argc, char** argv) {
+  return enginehost::commands::run_engine_cache(argc, argv, {});
+}

@@ -1,7 +1,7 @@
 // engine-info without the flags of tools/, in builds without them.
 #include "host/commands/engine_info.hpp"
-#include "host/commands/program.hpp"
+#include "host/commands/entry.hpp"
 
-int enginehost::commands::run_program(int argc, char** argv) {
-  return run_engine_info(argc, argv, nullptr, nullptr);
+int engine_command_info(int argc, char** argv) {
+  return enginehost::commands::run_engine_info(argc, argv, nullptr, nullptr);
 }

@@ -1,5 +1,7 @@
 // engine-run without the flags of tools/, in builds without them.
 #include "host/commands/engine_run.hpp"
-#include "host/commands/program.hpp"
+#include "host/commands/entry.hpp"
 
-int enginehost::commands::run_program(int argc, char** argv) { return run_engine_run(argc, argv, nullptr); }
+int engine_command_run(int argc, char** argv) {
+  return enginehost::commands::run_engine_run(argc, argv, nullptr);
+}

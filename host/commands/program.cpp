@@ -7,6 +7,7 @@
 #include "base/limits.hpp"
 #include "base/printable.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/entry.hpp"
 #include "host/commands/say.hpp"
 #include "host/commands/system.hpp"
 #include "host/history/sentinel.hpp"
@@ -81,12 +82,13 @@ open::Outcome& open_in_command(open::OpenContext& context, open::OpenRequest req
   return *kept_outcome;
 }
 
-int ended(int status) {
+}  // namespace enginehost::commands
+
+int engine_command_ended(int status) {
+  using namespace enginehost::commands;
   over = true;
   if (kept_outcome == nullptr) return status;
   // On a file system without locks the lease is a file, which must be removed.
-  if (kept_outcome->opened) kept_outcome->opened->lease = cache::Lease();
+  if (kept_outcome->opened) kept_outcome->opened->lease = enginehost::cache::Lease();
   leave_at_once(status);
 }
-
-}  // namespace enginehost::commands

@@ -1,5 +1,4 @@
-// The entry point that each program defines, the end of the process, and how a command opens an engine, so
-// that the engine changes neither its output nor its exit status.
+// How a command opens an engine, so that the engine changes neither its output nor its exit status.
 #pragma once
 #include <string>
 
@@ -9,19 +8,12 @@
 
 namespace enginehost::commands {
 
-// Runs the program and returns its status. The arguments are UTF-8 and end with a null pointer, as those of
-// main().
-int run_program(int argc, char** argv);
-
-// Returns the status for main(), or ends the process here if it has loaded the code of an engine.
-int ended(int status);
-
 // Opens the engine, shows the progress, asks for consent, and prints the engine's messages on standard error,
 // from the level in the settings ("log") on; with --quiet errors only. With --json, what the engine prints
 // goes to standard error, too.
 //
 // The outcome lives until the process ends. The process ends without closing the engine, and without the
-// destructors and exit handlers of loaded libraries (see ended()), because a crash there (EH-R13) must not
+// destructors and exit handlers of loaded libraries (see entry.hpp), because a crash there (EH-R13) must not
 // become the command's status. If loaded code calls exit(), the command ends with EH-R04; a call of _exit()
 // cannot be detected. Call it once in a process.
 open::Outcome& open_in_command(open::OpenContext& context, open::OpenRequest request,

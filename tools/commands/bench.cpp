@@ -12,8 +12,8 @@
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "host/commands/engine_info.hpp"
+#include "host/commands/entry.hpp"
 #include "host/commands/npy.hpp"
-#include "host/commands/program.hpp"
 #include "host/explain/explain.hpp"
 #include "host/load/in_process/tensors.hpp"
 #include "host/manifest/repository.hpp"
@@ -411,7 +411,9 @@ Measurement add_bench(CLI::App& app, const char* group) {
 }
 
 }  // namespace
-
-int run_program(int argc, char** argv) { return run_engine_info(argc, argv, add_bench, add_from_index); }
-
 }  // namespace enginehost::commands
+
+int engine_command_info(int argc, char** argv) {
+  using namespace enginehost::commands;
+  return run_engine_info(argc, argv, add_bench, add_from_index);
+}

@@ -1,10 +1,11 @@
 // engine-cache with the subcommands of publishers.
 #include "tools/commands/engine_cache.hpp"
 
+#include "host/commands/entry.hpp"
 #include "host/commands/help.hpp"
-#include "host/commands/program.hpp"
 
-int enginehost::commands::run_program(int argc, char** argv) {
+int engine_command_cache(int argc, char** argv) {
+  using namespace enginehost::commands;
   add_help_texts(
       {{"engine-cache push",
         {{"engine-cache push mxnet registry.example/engines:cpu", "send one build"},

@@ -13,9 +13,9 @@
 #include "base/text.hpp"
 #include "host/commands/arguments.hpp"
 #include "host/commands/common.hpp"
+#include "host/commands/entry.hpp"
 #include "host/commands/help.hpp"
 #include "host/commands/location_flags.hpp"
-#include "host/commands/program.hpp"
 #include "host/commands/say.hpp"
 #include "host/context/open_context.hpp"
 #include "host/explain/explain.hpp"
@@ -441,7 +441,10 @@ Result<int> run(int argc, char** argv) {
 
 }  // namespace
 
-int run_program(int argc, char** argv) {
+}  // namespace enginehost::commands
+
+int engine_command_manifest(int argc, char** argv) {
+  using namespace enginehost::commands;
   add_help_texts(
       {{"engine-manifest",
         {{"engine-manifest init repository --name \"Toy engines\"", "begin a repository"},
@@ -476,5 +479,3 @@ int run_program(int argc, char** argv) {
         "publishing.md"}});
   return guarded(argc, argv, run);
 }
-
-}  // namespace enginehost::commands

@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "host/commands/program.hpp"
+#include "host/commands/entry.hpp"
 #include "host/explain/explain.hpp"
 
 namespace {
@@ -47,5 +47,5 @@ int main(int argc, char** argv) {
   // A parent that ignores SIGCHLD passes that on, and the system then keeps no status of this command's
   // children.
   (void)::signal(SIGCHLD, SIG_DFL);
-  return enginehost::commands::ended(enginehost::commands::run_program(argc, argv));
+  return engine_command_ended(ENGINEHOST_COMMAND(argc, argv));
 }

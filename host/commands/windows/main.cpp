@@ -7,7 +7,7 @@
 
 #include "base/windows/system.hpp"
 #include "base/windows/wide.hpp"
-#include "host/commands/program.hpp"
+#include "host/commands/entry.hpp"
 
 namespace {
 
@@ -38,7 +38,7 @@ int wmain(int argc, wchar_t** argv) {
   int status = 0;
   {
     const ConsoleInUtf8 console;
-    status = enginehost::commands::run_program(argc, arguments.data());
+    status = ENGINEHOST_COMMAND(argc, arguments.data());
   }
-  return enginehost::commands::ended(status);
+  return engine_command_ended(status);
 }
