@@ -82,7 +82,11 @@ bool is_netrc_withheld(const std::string& url, const TransferOptions& options) {
 }
 
 Result<Certificates> certificates_for(const TransferOptions& options) {
-  Certificates certificates{chosen_bundle(options), {}};
+  Certificates certificates{chosen_bundle(options), {}, {}};
+  if (certificates.file.empty()) {
+    certificates.system = system_authorities();
+    certificates.file = certificates.system.place;
+  }
   if (options.extra_ca.empty()) {
     if (certificates.file.empty() && needs_given_certificates())
       certificates.pem = system_certificates(largest_bundle);
@@ -110,6 +114,7 @@ Result<Certificates> certificates_for(const TransferOptions& options) {
     TRY_ASSIGN(certificates.pem, read_bundle(certificates.file, "the certificates cannot be read"));
   }
   certificates.pem += "\n" + *extra;
+  certificates.system.are_missing = false;
   return certificates;
 }
 

@@ -14,6 +14,15 @@ namespace enginehost::transfer {
 // Returns them in PEM form, at most `limit` bytes; empty if the system keeps none.
 std::string system_certificates(std::uint64_t limit);
 
+// Where this machine keeps its certificate authorities: the first of the usual files that is there, else a
+// folder. Any thread.
+struct Authorities {
+  std::string place;  // empty: libcurl's default, or nothing was found
+  std::vector<std::string> looked_at;
+  bool are_missing = false;  // nothing was found, and libcurl has no other place
+};
+Authorities system_authorities();
+
 // Returns true if the library verifies only against a given list, because its check with the system's own
 // list is none. Wine 8 is such a system.
 bool needs_given_certificates();
@@ -22,8 +31,9 @@ bool needs_given_certificates();
 
 // The certificates to check against; both empty: libcurl's defaults.
 struct Certificates {
-  std::string file;  // a PEM file, or a folder as OpenSSL's c_rehash makes it
-  std::string pem;   // PEM text; has priority over a file, and is added to a folder
+  std::string file;    // a PEM file, or a folder as OpenSSL's c_rehash makes it
+  std::string pem;     // PEM text; has priority over a file, and is added to a folder
+  Authorities system;  // looked up where the caller and the environment name none
 };
 
 // Returns the options' bundle, else CURL_CA_BUNDLE or SSL_CERT_FILE, else the system's, and adds the options'

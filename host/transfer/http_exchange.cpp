@@ -35,6 +35,12 @@ void initialise_library() {
 
 std::string scheme_of(std::string_view url) { return to_lower(url.substr(0, url.find("://"))); }
 
+Diagnosis no_authorities(const std::string& url, const Authorities& authorities) {
+  Diagnosis diagnosis = diagnose("EH-N38").with("url", url);
+  for (const std::string& place : authorities.looked_at) diagnosis.with("looked_at", place, "file system");
+  return diagnosis;
+}
+
 bool is_redirect(long status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
@@ -405,6 +411,9 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_
       state.certificates = std::move(*found);
     else
       state.stop(std::move(found.error().with("url", url)));
+    if (state.certificates.system.are_missing && scheme_of(url) == "https" &&
+        !is_trusted_host(url, state.options))
+      state.stop(no_authorities(url, state.certificates.system));
     state.prepare(request, url, headers);
     const CURLcode result = state.run(on_tick);
     ::curl_slist_free_all(headers);

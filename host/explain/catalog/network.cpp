@@ -328,6 +328,15 @@ constexpr Entry entries[] = {
      .remedies = {"give the registry a certificate",
                   "or, in a trusted network, add it to the configuration: \"plain_http_registries\": "
                   "[\"{registry}\"]"}},
+    {.name = {"EH-N38", "no certificate authorities"},
+     .meaning = "A server's certificate is checked against the authorities that this machine trusts, and the "
+                "machine has none at any of the usual places.",
+     .before = "the files and folders where distributions keep them",
+     .causes = {"this machine has no certificate authorities to check {url} with: there is none of "
+                "{looked_at...}",
+                "this machine has no certificate authorities"},
+     .remedies = {"install them: the package ca-certificates of Debian, RHEL, SUSE and Alpine",
+                  "name a PEM file of authorities: SSL_CERT_FILE, or extra_ca in the configuration"}},
 };
 
 }  // namespace network_table

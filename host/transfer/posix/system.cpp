@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <system_error>
 
 #include "base/environment.hpp"
@@ -88,12 +89,52 @@ PipFiles pip_files() {
 
 #endif
 
-// The default file of libcurl.
-std::string system_certificates(std::uint64_t limit) {
+namespace {
+
+std::vector<std::string> authority_places() {
+  std::vector<std::string> places;
   const curl_version_info_data* info = ::curl_version_info(CURLVERSION_NOW);
   const bool reports = info != nullptr && info->age >= CURLVERSION_SEVENTH;
-  if (!reports || info->cainfo == nullptr) return {};
-  return read_file(info->cainfo, limit).value_or(std::string());
+  if (reports && info->cainfo != nullptr) places.emplace_back(info->cainfo);
+#ifdef __linux__
+  // Debian; Fedora and RHEL; openSUSE; Fedora and RHEL without the older name; Alpine. The list is that of
+  // Go's crypto/x509/root_linux.go.
+  for (const char* place :
+       {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem"})
+    if (std::ranges::find(places, place) == places.end()) places.emplace_back(place);
+#endif
+  return places;
+}
+
+}  // namespace
+
+Authorities system_authorities() {
+  Authorities found;
+  found.looked_at = authority_places();
+  for (const std::string& place : found.looked_at)
+    if (::access(place.c_str(), R_OK) == 0) {
+      found.place = place;
+      return found;
+    }
+#ifdef __linux__
+  // A folder with one file for each authority, named by its hash.
+  for (const char* folder : {"/etc/ssl/certs", "/etc/pki/tls/certs"}) {
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+      if (entry->path().extension() == ".0") {
+        found.place = folder;
+        return found;
+      }
+    found.looked_at.emplace_back(folder);
+  }
+  found.are_missing = true;
+#endif
+  return found;
+}
+
+std::string system_certificates(std::uint64_t limit) {
+  return read_file(system_authorities().place, limit).value_or(std::string());
 }
 
 bool needs_given_certificates() { return false; }

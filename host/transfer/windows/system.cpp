@@ -84,6 +84,8 @@ std::string system_certificates(std::uint64_t limit) {
   return text;
 }
 
+Authorities system_authorities() { return {}; }
+
 bool needs_given_certificates() {
   static const bool wine = ::GetProcAddress(::GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != nullptr;
   return wine;
