@@ -127,6 +127,7 @@ function(enginehost_module name)
 endfunction()
 
 include(Floor)
+include(Portable)
 
 # enginehost_plugin(NAME SOURCES ... [LIBRARIES ...]) builds engines/libengine_NAME.so (.dylib, .dll), which exports one
 # symbol only and runs on older systems than this one.

@@ -18,6 +18,7 @@ source "$(dirname "$0")/common.sh"
 # Headers for all architectures are included, because those of the building machine lie beside its own libc's.
 packages=(
   libc6-dev libstdc++-12-dev libcurl4-openssl-dev libarchive-dev libisal-dev libssl-dev
+  zlib1g-dev liblzma-dev libzstd-dev
   nlohmann-json3-dev libcli11-dev libexpected-dev libdlpack-dev libgtest-dev libgmock-dev
 )
 # Without their dependencies: a native gcc 12 has installed those libraries.
@@ -27,7 +28,7 @@ folder=${1:-$root/out/arm64}
 arm64=$folder/root
 tools=$folder/tools
 complete=$folder/complete
-contents="4 ${packages[*]} ${tool_packages[*]}"  # the number is the version of this script's layout
+contents="5 ${packages[*]} ${tool_packages[*]}"  # the number is the version of this script's layout
 
 if [ -f "$complete" ] && [ "$(cat "$complete")" = "$contents" ]; then
   say "$folder is complete."
@@ -80,8 +81,11 @@ for merged in bin lib sbin; do
   mkdir -p "$arm64/usr/$merged"
   ln -s "usr/$merged" "$arm64/$merged"
 done
+mkdir -p "$arm64/var/lib/dpkg"
 for package in "$scratch"/archives/*.deb; do
   dpkg-deb --fsys-tarfile "$package" | tar -x -C "$arm64" --keep-directory-symlink --no-same-owner
+  # scripts/package.sh asks dpkg-query for the versions of what is linked in.
+  printf '%s\nStatus: install ok installed\n\n' "$(dpkg-deb -f "$package")" >>"$arm64/var/lib/dpkg/status"
 done
 # Links to an absolute path would lead out of the folder.
 find "$arm64" -type l -lname '/*' -print0 | while IFS= read -r -d '' link; do

@@ -50,7 +50,9 @@ class Linux:
 
     def exports(self, library):
         listed = run(["nm", "-D", "--defined-only", library]).stdout
-        return [line.split()[-1] for line in listed.splitlines() if line.strip()]
+        # A version of symbols is listed as an absolute symbol.
+        return [line.split()[-1] for line in listed.splitlines()
+                if line.strip() and not re.search(r" A ENGINEHOST_(0|COMMANDS)$", line)]
 
 
 class Windows(Linux):

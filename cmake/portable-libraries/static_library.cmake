@@ -1,0 +1,18 @@
+# enginehost_static_library(TARGET FILE INCLUDE NEEDED...) declares a static library of ENGINEHOST_PORTABLE_LIBRARIES, or of the
+# system where that folder has none, and the static libraries that it needs.
+function(enginehost_static_library target file include)
+  if(TARGET ${target})
+    return()
+  endif()
+  foreach(name IN ITEMS ${file} ${ARGN})
+    find_library(path ${name} HINTS "${ENGINEHOST_PORTABLE_LIBRARIES}/lib" NO_CACHE REQUIRED)
+    list(APPEND paths "${path}")
+    unset(path)
+  endforeach()
+  list(POP_FRONT paths location)
+  add_library(${target} STATIC IMPORTED GLOBAL)
+  set_target_properties(${target} PROPERTIES IMPORTED_LOCATION "${location}" INTERFACE_LINK_LIBRARIES "${paths}")
+  if(include)
+    set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${include}")
+  endif()
+endfunction()
