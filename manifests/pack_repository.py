@@ -2,7 +2,10 @@
 """Makes the local repository of a build tree: manifests from templates, and an archive of every plugin compiled here.
 
 usage: pack_repository.py --templates FOLDER [--files TABLE] [--headers TABLE] --output FOLDER --name NAME --version VERSION
-                          --os OS --arch ARCH [--vendor-facts FILE] [--plugin NAME=FILE]... [--stand-in FILE]...
+                          --os OS --arch ARCH [--vendor-facts FILE] [--plugin NAME=FILE]... [--stand-in FILE]... [@LIST]...
+
+Plugins and stand-ins may be for other platforms than --os and --arch, the one whose build tree this is: each says for which
+it was compiled. LIST is a file with more arguments, one a line, such as another build's plugins.txt.
 
 A template is a manifest in which a component may have "plugin_of": "NAME", "os": ..., "arch": ..., and "cxx11_abi": "0" or
 "1" if the plugin must be for that C++ ABI. If that plugin was compiled for that platform, its archive becomes the
@@ -118,10 +121,29 @@ def adapter_of(content: bytes) -> dict:
     return {"needs": needs, "cxx11_abi": "1" if any("__cxx11" in name for name in own) else "0"}
 
 
-class Plugin:
-    def __init__(self, name: str, file: str):
+def platform_of(content: bytes):
+    """The system and processor that an ELF, PE or Mach-O file was compiled for, as the manifests name them; None for others."""
+    if content[:4] == b"\x7fELF":
+        machine, names = int.from_bytes(content[18:20], "little"), {62: "x86_64", 183: "aarch64"}
+        return ("linux", names[machine]) if machine in names else None
+    if content[:4] == b"\xcf\xfa\xed\xfe":
+        machine, names = int.from_bytes(content[4:8], "little"), {0x01000007: "x86_64", 0x0100000C: "arm64"}
+        return ("macos", names[machine]) if machine in names else None
+    header = int.from_bytes(content[0x3C:0x40], "little")
+    if content[:2] == b"MZ" and content[header:header + 4] == b"PE\0\0":
+        machine, names = int.from_bytes(content[header + 4:header + 6], "little"), {0x8664: "x86_64", 0xAA64: "arm64"}
+        return ("windows", names[machine]) if machine in names else None
+    return None
+
+
+class Compiled:
+    """A plugin or stand-in and the platform that it is for."""
+
+    def __init__(self, name: str, file: str, options: argparse.Namespace):
         self.name, self.file, self.taken = name, pathlib.Path(file), False
-        self.adapter = adapter_of(self.file.read_bytes())
+        self.content = self.file.read_bytes()
+        self.platform = platform_of(self.content) or (options.os, options.arch)
+        self.adapter = adapter_of(self.content)
 
 
 def version_key(version: str) -> list:
@@ -170,40 +192,40 @@ def to_bytes(document: dict) -> bytes:
     return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def choose(component: dict, plugins: list, options: argparse.Namespace):
+def choose(component: dict, plugins: list):
     """Returns the compiled plugin for a component, or None; marks it as taken."""
     name, system, arch, abi = (component.pop(key, None) for key in ("plugin_of", "os", "arch", "cxx11_abi"))
-    if (system, arch) != (options.os, options.arch):
-        return None
-    fitting = [one for one in plugins if one.name == name and abi in (None, one.adapter.get("cxx11_abi", abi))]
+    fitting = [one for one in plugins if (one.name, one.platform) == (name, (system, arch))
+               and abi in (None, one.adapter.get("cxx11_abi", abi))]
     if len(fitting) > 1:
         raise Broken(f"two plugins are called {name}: {fitting[0].file} and {fitting[1].file}")
     if not fitting:
         return None
     fitting[0].taken = True
-    return fitting[0].file
+    return fitting[0]
 
 
-def add_others(manifest: dict, plugins: list, options: argparse.Namespace) -> None:
+def add_others(manifest: dict, plugins: list) -> None:
     """Adds a component and a build for each plugin of the manifest's engine that its template does not name."""
     for plugin in plugins:
         parts = plugin.name.split("-")
         if plugin.taken or len(parts) != 3 or parts[0] != manifest["engine"] or "needs" not in plugin.adapter:
             continue
         engine, release, origin = parts
+        system, arch = plugin.platform
         if abi := plugin.adapter.get("cxx11_abi"):
             origin += f"-abi{abi}"
-        component = f"{engine}-plugin-{release}-{origin}-{options.os}-{options.arch}"
+        component = f"{engine}-plugin-{release}-{origin}-{system}-{arch}"
         if component in manifest["components"]:
             raise Broken(f"two plugins are called {plugin.name}, and {plugin.file} is one of them")
-        manifest["components"][component] = {"plugin_of": plugin.name, "os": options.os, "arch": options.arch}
+        manifest["components"][component] = {"plugin_of": plugin.name, "os": system, "arch": arch}
         if abi:
             manifest["components"][component]["cxx11_abi"] = abi
         capabilities = next((build["capabilities"] for build in manifest["builds"]
                              if build["flavor"] == "cpu" and "capabilities" in build), [])
         manifest["builds"].append({
-            "id": f"{engine}-{release}-cpu-{options.os}-{options.arch}-{origin}", "version": release, "flavor": "cpu",
-            "os": options.os, "arch": options.arch, "requires": {"libraries": plugin.adapter["needs"]},
+            "id": f"{engine}-{release}-cpu-{system}-{arch}-{origin}", "version": release, "flavor": "cpu",
+            "os": system, "arch": arch, "requires": {"libraries": plugin.adapter["needs"]},
             "plugin": {"component": component, "path": plugin.file.name}, "components": [], "search": [],
             "capabilities": capabilities, "priority": -2})
 
@@ -235,12 +257,12 @@ def tree_of(path: str, content: bytes) -> str:
     return hashlib.sha256(line.encode()).hexdigest()
 
 
-def packed(file: pathlib.Path, path: str, name: str, options: argparse.Namespace, files: dict) -> list:
+def packed(compiled: Compiled, path: str, name: str, files: dict) -> list:
     """The artifacts of a component that has only this file, at `path` in the view; adds its archive to `files`."""
-    content = file.read_bytes()
+    content = compiled.content
     archive = archive_of(path, content)
     digest = hashlib.sha256(archive).hexdigest()
-    place = f"files/{name}-{options.os}-{options.arch}-{digest[:16]}.tar.gz"
+    place = f"files/{name}-{'-'.join(compiled.platform)}-{digest[:16]}.tar.gz"
     files[place] = archive
     return [{"sha256": digest, "size": len(archive), "archive": "tar.gz", "tree": tree_of(path, content),
              "files": [{"path": path, "size": len(content), "executable": True,
@@ -252,7 +274,7 @@ def fill(template: dict, plugins: list, options: argparse.Namespace, files: dict
     """Returns the manifest of a template; adds the archives that it refers to to `files` under their paths."""
     manifest = template
     filled = fill_components(manifest, plugins, options, files)
-    add_others(filled, plugins, options)
+    add_others(filled, plugins)
     return fill_stand_ins(fill_components(filled, plugins, options, files), options, files)
 
 
@@ -262,10 +284,10 @@ def fill_components(manifest: dict, plugins: list, options: argparse.Namespace, 
             continue
         plugin, system, arch = (component[key] for key in ("plugin_of", "os", "arch"))
         users = [build for build in manifest["builds"] if build["plugin"]["component"] == identifier]
-        file = choose(component, plugins, options)
+        chosen = choose(component, plugins)
         component.setdefault("license", "enginehost")
         component["version"] = options.version
-        if file is None:
+        if chosen is None:
             component["artifacts"] = []
             here = (system, arch) == (options.os, options.arch)
             for build in users:
@@ -273,10 +295,11 @@ def fill_components(manifest: dict, plugins: list, options: argparse.Namespace, 
                                                     f"its plugin (target engine_{plugin}) was not compiled for {system} {arch}")
                 build["not_built"] = reason + (MAKES_PLUGINS.get(system, "") if here and ";" not in reason else "")
             continue
-        component["artifacts"] = packed(file, file.name, file.name.split(".")[0], options, files)
-        if adapter := adapter_of(file.read_bytes()):
-            component["adapter"] = adapter
-        versions = symbol_versions(file.read_bytes())
+        file = chosen.file
+        component["artifacts"] = packed(chosen, file.name, file.name.split(".")[0], files)
+        if chosen.adapter:
+            component["adapter"] = chosen.adapter
+        versions = symbol_versions(chosen.content)
         for build in users:
             build.pop("not_built", None)
             if build["plugin"]["path"] != file.name:
@@ -288,7 +311,8 @@ def fill_components(manifest: dict, plugins: list, options: argparse.Namespace, 
 
 
 def fill_stand_ins(manifest: dict, options: argparse.Namespace, files: dict) -> dict:
-    compiled = {pathlib.Path(one).name: pathlib.Path(one) for one in options.stand_in}
+    made = [Compiled(pathlib.Path(one).name, one, options) for one in options.stand_in]
+    compiled = {(one.name, *one.platform): one for one in made}
     for identifier, component in manifest["components"].items():
         if "stands_in_for" not in component:
             continue
@@ -297,8 +321,8 @@ def fill_stand_ins(manifest: dict, options: argparse.Namespace, files: dict) -> 
         component.setdefault("license", "enginehost")
         component["version"] = options.version
         component["artifacts"] = []
-        if name in compiled and (system, arch) == (options.os, options.arch):
-            component["artifacts"] = packed(compiled[name], f"stand-ins/{name}", f"stand-in-{name}", options, files)
+        if one := compiled.get((name, system, arch)):
+            component["artifacts"] = packed(one, f"stand-ins/{name}", f"stand-in-{name}", files)
             continue
         for build in manifest["builds"]:
             if identifier in build["components"]:
@@ -318,7 +342,7 @@ def previous(path: pathlib.Path) -> dict:
 
 
 def pack(options: argparse.Namespace) -> None:
-    plugins = [Plugin(*one.partition("=")[::2]) for one in options.plugin]
+    plugins = [Compiled(*one.partition("=")[::2], options) for one in options.plugin]
     output = pathlib.Path(options.output)
     old = previous(output / "index.json")
     now = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
@@ -371,7 +395,8 @@ def pack(options: argparse.Namespace) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     fromfile_prefix_chars="@")
     for required in ("templates", "output", "name", "version", "os", "arch"):
         parser.add_argument(f"--{required}", required=True)
     parser.add_argument("--files", metavar="TABLE", help="the table of name_files.py")

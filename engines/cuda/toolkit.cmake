@@ -1,5 +1,9 @@
 # The plugin for an installed CUDA Toolkit with cuDNN 9. nvcc is found in PATH or in /usr/local/cuda/bin, or
 # is named by -DCMAKE_CUDA_COMPILER=. Without them it is not built.
+if(CMAKE_CROSSCOMPILING AND NOT MINGW)
+  message(STATUS "engines/cuda is left out: the CUDA Toolkit of this machine has no libraries for ${CMAKE_SYSTEM_PROCESSOR}")
+  return()
+endif()
 include(CheckLanguage)
 if(NOT CMAKE_CUDA_COMPILER)
   find_program(ENGINEHOST_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)

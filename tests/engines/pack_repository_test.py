@@ -141,6 +141,38 @@ class PackRepository(unittest.TestCase):
             self.assertEqual((entry["sha256"], entry["size"]), (digest, len(content)))
             self.assertEqual(entry["path"], f"manifests/toy-{digest}.json", "the path names the engine")
 
+    def test_files_of_other_platforms_say_which_they_are_for(self):
+        def pe(machine):
+            return b"MZ" + bytes(0x3A) + (0x40).to_bytes(4, "little") + b"PE\0\0" + machine.to_bytes(2, "little")
+
+        for content, platform in ((self.plugin.read_bytes(), ("linux", os.uname().machine)),
+                                  (b"\x7fELF" + bytes(14) + b"\xb7\0", ("linux", "aarch64")),
+                                  (b"\x7fELF" + bytes(14) + b"\x28\0", None), (pe(0x8664), ("windows", "x86_64")),
+                                  (pe(0xAA64), ("windows", "arm64")), (pe(0x14C), None), (b"MZ", None), (b"", None),
+                                  (b"\xcf\xfa\xed\xfe\x0c\0\0\x01", ("macos", "arm64")),
+                                  (b"\xcf\xfa\xed\xfe\x07\0\0\x01", ("macos", "x86_64"))):
+            self.assertEqual(pack_repository.platform_of(content), platform, content[:64])
+
+    def test_plugins_of_another_build_are_packed_for_their_platform(self):
+        document = template()
+        document["builds"][1]["plugin"]["path"] = "engine_toy.dll"
+        self.write_template(document)
+        other = self.root / "engine_toy.dll"
+        other.write_bytes(b"MZ" + bytes(0x3A) + (0x40).to_bytes(4, "little") + b"PE\0\0\x64\x86")
+        listed = self.root / "plugins.txt"
+        listed.write_text(f"--plugin\ntoy={other}\n")
+        self.pack(more=[f"@{listed}"])
+        manifest = self.manifest()
+        self.assertFalse([build for build in manifest["builds"] if "not_built" in build])
+        for system, file in (("linux", self.plugin), ("windows", other)):
+            [artifact] = manifest["components"][f"toy-plugin-{system}"]["artifacts"]
+            place = artifact["sources"][0]["file"]
+            self.assertIn(f"-{system}-x86_64-", place)
+            with tarfile.open(self.root / "repository" / place) as tar:
+                self.assertEqual(tar.extractfile(file.name).read(), file.read_bytes())
+        self.pack(plugins=False, more=[f"@{listed}"])
+        self.assertEqual(["not_built" in build for build in self.manifest()["builds"]], [True, False])
+
     def test_a_plugin_that_was_not_compiled_leaves_its_builds_listed_with_what_would_compile_it(self):
         self.pack(plugins=False)
         manifest = self.manifest()
