@@ -4,9 +4,11 @@
 #
 #   scripts/figures.sh [--repetitions N] [--filter REGEX] [--output FILE]
 #   scripts/figures.sh --index [--output FILE]
+#   scripts/figures.sh --packages FOLDER [--output FILE]
 #
 # --index  measures the reading of the package index alone, several GB, and replaces that section of the page. Without it the
 #          section stays as it is.
+# --packages  measures the files in a folder of scripts/package.sh alone, and replaces the section about them
 #
 # ENGINEHOST_BENCH_ONNXRUNTIME=FILE  a libonnxruntime.so to open (without it that row is left out)
 # ENGINEHOST_BENCH_OPENBLAS=FILE     an OpenBLAS outside the loader's path
@@ -19,23 +21,31 @@ repetitions=5
 filter=.
 output=docs/figures.md
 index=false
+packages=
 while [ $# -gt 0 ]; do
   case $1 in
     --repetitions) repetitions=$2; shift 2 ;;
     --filter) filter=$2; shift 2 ;;
     --output) output=$2; shift 2 ;;
     --index) index=true; shift ;;
+    --packages) packages=$2; shift 2 ;;
     -h | --help)
-      sed -n '2,12s/^# \{0,1\}//p' "$0"
+      sed -n '2,14s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      complain "unknown argument $1 (known: --repetitions, --filter, --output, --index)"
+      complain "unknown argument $1 (known: --repetitions, --filter, --output, --index, --packages)"
       exit 2
       ;;
   esac
 done
 
+if [ -n "$packages" ]; then
+  [ -f "$output" ] || cp docs/figures.md "$output"
+  python3 tests/bench/package_figures.py "$packages" "$output"
+  say "written: $output"
+  exit 0
+fi
 if $index; then
   cmake --preset release -DENGINEHOST_TOOLS=ON
   cmake --build --preset release --parallel "$(jobs_that_fit)" --target engine-manifest

@@ -5,7 +5,8 @@
 #   scripts/test.sh [--everything] [--no-sanitizers] [--no-install] [--record]
 #
 # Every run: the build with warnings as errors, the tests (without the label exhaustive), the tests over the package index
-# (where it can be reached), AddressSanitizer and UndefinedBehaviorSanitizer, ThreadSanitizer, and each fuzzer for 10 s.
+# (where it can be reached), the files of scripts/package.sh, AddressSanitizer and UndefinedBehaviorSanitizer,
+# ThreadSanitizer, and each fuzzer for 10 s.
 # When the files that they cover changed since the pass that docs/testing.md records, and less than 20 minutes have gone: each
 # file compiled by itself, the Windows programs under Wine, and the arm64 programs under qemu.
 #
@@ -36,7 +37,7 @@ for argument in "$@"; do
     --no-install) install=false ;;
     --record) record=true ;;
     -h | --help)
-      sed -n '3,19s/^# \{0,1\}//p' "$0"
+      sed -n '3,20s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
@@ -173,6 +174,14 @@ sanitized() {
   return "$status"
 }
 
+# The files that install EngineHost elsewhere. Their objects are those of the main build, so only linking is left.
+run_packages() {
+  local folder=out/packages-of-tests
+  rm -rf "$folder"
+  scripts/package.sh --preset ci --alone --output "$folder" || return
+  python3 -B tests/packages/packages_test.py "$folder"
+}
+
 # Compiles each file of the product by itself and with -Wshadow: the other builds join files, which hides a forgotten include.
 run_each_file() {
   cmake --preset clang -DENGINEHOST_TESTS=OFF -DENGINEHOST_BENCHMARKS=OFF &&
@@ -256,6 +265,7 @@ else
   say "index tests skipped: $why"
   note "Tests over the package index" "skipped: $why"
 fi
+stage "Packages" run_packages
 if $sanitizers; then
   # clang takes half the time for it, and its build is the fuzzers', too.
   if command -v clang-14 >/dev/null; then address=fuzz; else address=asan; fi

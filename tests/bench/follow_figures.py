@@ -145,18 +145,18 @@ adapter of PyTorch is compiled from headers of the wheel, without a compiler cac
 """
 
 
-def section_in(page):
+def section_in(page, heading=HEADING):
     """The section with its heading, or an empty text."""
-    start = page.find(HEADING)
+    start = page.find(heading)
     if start < 0:
         return ""
     end = page.find("\n## ", start)
     return page[start:end + 1 if end >= 0 else len(page)].rstrip("\n") + "\n"
 
 
-def with_section(page, text):
+def with_section(page, text, heading=HEADING):
     """The page with the section in place of the one it has, else before its last chapter."""
-    old = section_in(page)
+    old = section_in(page, heading)
     if old:
         return page.replace(old, text)
     chapter = "## How it is measured"

@@ -3,7 +3,8 @@
 
 usage: write_figures.py FIGURES_JSON PAGE
 
-The section about the package index is copied from PAGE, the page before: follow_figures.py measures it.
+The sections about the package index and the packages are copied from PAGE, the page before: follow_figures.py and
+package_figures.py measure them.
 """
 import json
 import pathlib
@@ -12,6 +13,7 @@ import statistics
 import sys
 from collections import defaultdict
 
+import package_figures
 from follow_figures import section_in
 
 MILLISECOND = 1e6
@@ -276,8 +278,9 @@ The times in the last column are information.
     print("\n".join(table(runs, left_out)))
     for note in what_a_stat_costs(runs):
         print("\n" + note)
-    index = section_in(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
-    print("\n" + index if index else "", end="")
+    page = pathlib.Path(sys.argv[2]).read_text(encoding="utf-8")
+    for section in (section_in(page), section_in(page, package_figures.HEADING)):
+        print("\n" + section if section else "", end="")
     print(f"""
 ## How it is measured
 
