@@ -61,6 +61,8 @@ done
 [ ${#kinds[@]} -gt 0 ] || kinds=(tar wheel)
 
 mkdir -p out
+heading "packages of Debian"
+scripts/install-dependencies.sh --package
 heading "libraries that are linked in"
 scripts/portable-libraries.sh "${arm64[@]}"
 
