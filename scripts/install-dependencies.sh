@@ -19,7 +19,7 @@ to_build=(
   libboost-dev python3 python3-pip ca-certificates
 )
 to_test=(
-  libgtest-dev libgmock-dev libdlpack-dev libbenchmark-dev python3-jsonschema nginx-light docker-registry skopeo
+  libgtest-dev libgmock-dev libdlpack-dev libbenchmark-dev python3-jsonschema python3-venv nginx-light docker-registry skopeo
   apache2-utils iproute2 minisign
   clang clang-format lld llvm libclang-rt-14-dev musl-tools patchelf binutils file unzip zip strace curl openssl util-linux mount
 )
