@@ -60,7 +60,11 @@ def project_version() -> str:
 
 def epoch() -> int:
     given = os.environ.get("SOURCE_DATE_EPOCH")
-    return int(given or said_by("git", "log", "-1", "--format=%ct"))
+    try:
+        return int(given or said_by("git", "log", "-1", "--format=%ct"))
+    except (OSError, subprocess.CalledProcessError, ValueError):
+        raise SystemExit("pack.py: this folder is no checkout of git whose last commit has a time, and SOURCE_DATE_EPOCH "
+                         f"is {given!r}: set it to seconds since 1970") from None
 
 
 def processor_of(file: pathlib.Path) -> str:
@@ -179,6 +183,7 @@ def make_wheel(tree: pathlib.Path, scripts: pathlib.Path, output: pathlib.Path, 
             "METADATA": metadata(version),
             "WHEEL": f"Wheel-Version: 1.0\nGenerator: enginehost ({version})\nRoot-Is-Purelib: false\nTag: {tag}\n",
             "entry_points.txt": "[cmake.root]\nEngineHost = enginehost\n\n[cmake.prefix]\nenginehost = enginehost\n",
+            "licenses/LICENSE": (ROOT / "LICENSE").read_text(),
             "sboms/enginehost.cyclonedx.json": bom.decode()}.items():
         files[info + name] = (text.encode(), False)
     record = [f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b'=').decode()},{len(content)}"

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # Makes files that install EngineHost on any Linux with glibc 2.28 or newer, without a compiler:
 #
-#   scripts/package.sh [--tar] [--wheel] [--arm64] [--alone] [--output FOLDER] [--preset NAME]
+#   scripts/package.sh [--tar] [--wheel] [--arm64] [--alone] [--no-install] [--output FOLDER] [--preset NAME]
 #
 # --tar     enginehost-VERSION-linux-CPU.tar.xz, a folder that works wherever it is unpacked, and its debug information
 # --wheel   enginehost-VERSION-py3-none-manylinux_2_28_CPU.whl, for pip
 # --arm64   for aarch64 instead of this machine's processor
 # --alone   no plugins for other systems
-# --preset  the preset of CMake's that is built; release if not named
+# --no-install  installs no packages of Debian
 # --output  where they are written; out/packages of this tree if not named
+# --preset  the preset of CMake's that is built; release if not named
 #
-# Without --tar and --wheel both are made. They have the plugins of this processor and, for engine-cache fetch --platform, of the
-# other systems that there are compilers for. The same sources give the same bytes. The first run builds everything, which
-# takes some ten minutes on two cores. Exit status: 0 made, 77 Debian's sources or the package index cannot be reached, 1 it could
-# not be made (the reason is printed).
+# Without --tar and --wheel both are made. They have the plugins of this processor and, for engine-cache fetch --platform,
+# of the other systems that there are compilers for. The same sources give the same bytes. The first run builds
+# everything, which takes some ten minutes on two cores. Exit status: 0 made, 77 Debian's sources or the package index
+# cannot be reached, 1 it could not be made (the reason is printed).
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -25,6 +26,7 @@ output=$root/out/packages
 name=portable
 processor=$(uname -m)
 alone=false
+install=true
 arm64=()
 cross=()
 while [ $# -gt 0 ]; do
@@ -37,6 +39,7 @@ while [ $# -gt 0 ]; do
       [ "$(uname -m)" = aarch64 ] || cross=(-DCMAKE_TOOLCHAIN_FILE="$root/cmake/toolchains/aarch64-linux-gnu.cmake")
       ;;
     --alone) alone=true ;;
+    --no-install) install=false ;;
     --preset)
       [ $# -ge 2 ] || { complain "--preset needs the name of one"; exit 2; }
       preset=$2
@@ -48,11 +51,11 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     -h | --help)
-      sed -n '2,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      sed -n '2,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     *)
-      complain "unknown argument $1 (known: --tar, --wheel, --arm64, --alone, --output FOLDER, --preset NAME)"
+      complain "unknown argument $1 (known: --tar, --wheel, --arm64, --alone, --no-install, --output FOLDER, --preset NAME)"
       exit 2
       ;;
   esac
@@ -61,8 +64,10 @@ done
 [ ${#kinds[@]} -gt 0 ] || kinds=(tar wheel)
 
 mkdir -p out
-heading "packages of Debian"
-scripts/install-dependencies.sh --package
+if $install; then
+  heading "packages of Debian"
+  scripts/install-dependencies.sh --package
+fi
 heading "libraries that are linked in"
 scripts/portable-libraries.sh "${arm64[@]}"
 

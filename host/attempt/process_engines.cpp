@@ -134,8 +134,8 @@ std::string bringer_of_openmp(const Diagnosis& warning, std::string_view identit
   return {};
 }
 
-FileStamp stamp_or_zeros(const std::string& folder) {
-  return folder.empty() ? FileStamp{} : stamp_of(path_of(folder)).value_or(FileStamp{});
+FileStamp stamp_or_zeros(const std::string& path) {
+  return path.empty() ? FileStamp{} : stamp_of(path_of(path)).value_or(FileStamp{});
 }
 
 }  // namespace
@@ -310,13 +310,15 @@ std::optional<Diagnosis> conflict_with_failed_load(const cache::Installed& insta
 Watch::Watch(const OpenContext& context)
     : builds(builds_folder(context.store().root())),
       records(context.state_folder().empty() ? std::string() : records_folder(context.state_folder())),
+      lock_file(path_text(context.settings().lock_file)),
       environment(environment_digest()),
       builds_stamp(stamp_or_zeros(builds)),
-      records_stamp(stamp_or_zeros(records)) {}
+      records_stamp(stamp_or_zeros(records)),
+      lock_stamp(stamp_or_zeros(lock_file)) {}
 
 bool Watch::is_unchanged() const {
   return environment_digest() == environment && stamp_or_zeros(builds) == builds_stamp &&
-         stamp_or_zeros(records) == records_stamp;
+         stamp_or_zeros(records) == records_stamp && stamp_or_zeros(lock_file) == lock_stamp;
 }
 
 std::pair<std::shared_ptr<SharedEngine>, bool> shared_engine(const std::string& key,

@@ -107,9 +107,9 @@ std::optional<Diagnosis> conflict_with_failed_load(const cache::Installed& insta
 struct Watch {
   explicit Watch(const OpenContext& context);
   bool is_unchanged() const;
-  std::string builds, records;  // the folders
+  std::string builds, records, lock_file;  // two folders and a file
   std::uint64_t environment;
-  FileStamp builds_stamp, records_stamp;  // zeros for a folder that does not exist
+  FileStamp builds_stamp, records_stamp, lock_stamp;  // zeros for what does not exist
 };
 
 // Returns the open engine that equal requests share, and whether its dependencies must be checked before.

@@ -128,8 +128,13 @@ CLI::Option* repeatable(CLI::Option* option) {
 }
 
 std::string version_text() {
-  const std::string version = std::string("enginehost ") + ENGINEHOST_VERSION, parts = linked_in();
-  return parts.empty() ? version : version + "\nlinked in: " + parts;
+  std::string text = std::string("enginehost ") + ENGINEHOST_VERSION;
+  const char* before = "\nlinked in  ";
+  for (const std::string& line : wrapped(linked_in(), usual_columns - 11)) {
+    if (!line.empty()) text += before + line;
+    before = "\n           ";
+  }
+  return text;
 }
 
 void add_version_flag(CLI::App& app) {

@@ -23,7 +23,7 @@ struct DerivedBuilds {
   // it. Call it before the context of the request is made.
   std::function<Result<void>(const CommonFlags&, settings::Settings&, resolve::Request&)> add;
   // Adds to a failed request which release of the index it could open with the flag. May ask the index for
-  // one page. Does nothing to other failures.
+  // the pages of the engine, each for two seconds at most. Does nothing to other failures.
   std::function<void(open::OpenContext&, const resolve::Request&, Diagnosis&)> suggest =
       [](open::OpenContext&, const resolve::Request&, Diagnosis&) {};
 };

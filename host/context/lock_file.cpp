@@ -1,90 +1,18 @@
 #include "host/context/lock_file.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <string_view>
 #include <utility>
 
 #include "base/files.hpp"
-#include "base/json_place.hpp"
+#include "base/json_members.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
-#include "base/text.hpp"
 
 namespace enginehost::open {
 namespace {
 
 constexpr std::uint64_t largest_lock = 8u << 20;
-constexpr std::int64_t lock_format = 1;
-
-// Reads the members of a lock, and keeps the first mistake.
-class LockReader {
- public:
-  LockReader(std::string_view text, std::string file) : text_(text), file_(std::move(file)) {}
-
-  void refuse(const std::string& member, std::string_view problem, std::string_view nearest = {}) {
-    if (!mistake) mistake = mistake_at(place_of_member(text_, member), problem);
-    if (mistake->value("member").empty()) mistake->with("member", member.empty() ? "the lock" : member);
-    if (!nearest.empty() && mistake->value("nearest").empty()) mistake->with("nearest", nearest);
-  }
-  Diagnosis mistake_at(TextPlace place, std::string_view problem) const {
-    return std::move(diagnose("EH-S44")
-                         .with("lock", file_)
-                         .with("line", std::to_string(place.line))
-                         .with("column", std::to_string(place.column))
-                         .with("problem", problem));
-  }
-
-  // Members that are not known stay, unless one looks like a known one that is missing.
-  void check_names(const Json& object, const std::string& place, const std::vector<std::string>& known) {
-    std::vector<std::string> missing;
-    std::ranges::copy_if(known, std::back_inserter(missing),
-                         [&](const std::string& name) { return object.find(name) == nullptr; });
-    for (const auto& [name, value] : object.as_object())
-      if (std::ranges::find(known, name) == known.end())
-        if (const auto meant = nearest(name, missing, 2))
-          refuse(inside(place, name), "there is no such member", *meant);
-  }
-  const Json& member(const Json& object, const std::string& place, const std::string& name,
-                     bool (Json::*is_kind)() const, std::string_view wanted, bool required = true) {
-    static const Json none;
-    const Json* const value = object.find(name);
-    if (value == nullptr && !required) return none;
-    if (value == nullptr) refuse(inside(place, name), "it is missing");
-    if (value == nullptr || (value->*is_kind)()) return value != nullptr ? *value : none;
-    refuse(inside(place, name),
-           std::string("it is ") + value->type_name() + ", and " + std::string(wanted) + " is needed");
-    return none;
-  }
-  std::string text(const Json& object, const std::string& place, const std::string& name,
-                   bool required = true) {
-    const std::string& value = member(object, place, name, &Json::is_string, "a text", required).as_string();
-    if (required && value.empty()) refuse(inside(place, name), "it is empty");
-    return value;
-  }
-  // Calls take(element, place) for each object of a list.
-  template <class Take>
-  void each(const Json& object, const std::string& place, const std::string& name, bool required,
-            const Take& take) {
-    std::size_t number = 0;
-    for (const Json& element : member(object, place, name, &Json::is_array, "a list", required).as_array()) {
-      const std::string at = inside(place, name) + "[" + std::to_string(number++) + "]";
-      if (!element.is_object())
-        refuse(at, std::string("it is ") + element.type_name() + ", and an object is needed");
-      take(element, at);
-    }
-  }
-
-  std::optional<Diagnosis> mistake;
-
- private:
-  static std::string inside(const std::string& place, const std::string& name) {
-    return place.empty() ? name : place + "." + name;
-  }
-
-  std::string_view text_;
-  const std::string file_;
-};
+constexpr int lock_format = 1;
 
 // The members that this version knows, by their object.
 struct Names {
@@ -104,35 +32,57 @@ const Names& known() {
   return names;
 }
 
-LockedComponent component_from(LockReader& reader, const Json& object, const std::string& place) {
-  reader.check_names(object, place, known().of_component);
-  LockedComponent component{reader.text(object, place, "component"), {}, {}};
-  reader.each(object, place, "files", false, [&](const Json& archive, const std::string& at) {
-    reader.check_names(archive, at, known().of_archive);
-    LockedComponent::Archive read{reader.text(archive, at, "sha256"), {}};
-    if (!reader.mistake && !is_sha256_hex(read.sha256))
-      reader.refuse(at + ".sha256", "it is no SHA-256 of 64 digits from 0 to 9 and a to f");
-    const Json& size = reader.member(archive, at, "size", &Json::is_integer, "a whole number", false);
-    if (size.is_integer()) read.size = static_cast<std::uint64_t>(size.as_integer());
+// A newer EngineHost may have written members that this version does not know.
+JsonMembers members_of(JsonText& text, const Json& object, const std::string& place,
+                       const std::vector<std::string>& known) {
+  return {text, object, place, known, UnknownMembers::kept};
+}
+
+LockedComponent component_from(JsonText& text, const Json& object, const std::string& place) {
+  JsonMembers members = members_of(text, object, place, known().of_component);
+  LockedComponent component;
+  members.text("component", component.name);
+  members.each("files", false, [&](const Json& archive, const std::string& at) {
+    JsonMembers file = members_of(text, archive, at, known().of_archive);
+    LockedComponent::Archive read;
+    file.text("sha256", read.sha256);
+    if (!is_sha256_hex(read.sha256))
+      text.refuse(file.place_of("sha256"), "it is no SHA-256 of 64 digits from 0 to 9 and a to f");
+    if (const Json* const size = file.whole_number("size", false))
+      read.size = static_cast<std::uint64_t>(std::max<std::int64_t>(size->as_integer(), 0));
     component.archives.push_back(std::move(read));
   });
-  component.version = reader.text(object, place, "version", component.archives.empty());
-  component.cxx11_abi = reader.text(object, place, "cxx11_abi", false);
+  members.text("version", component.version, component.archives.empty());
+  members.text("cxx11_abi", component.cxx11_abi, false);
   return component;
 }
 
-LockedBuild entry_from(LockReader& reader, const Json& object, const std::string& place) {
-  reader.check_names(object, place, known().of_entry);
+LockedBuild entry_from(JsonText& text, const Json& object, const std::string& place) {
+  JsonMembers members = members_of(text, object, place, known().of_entry);
   LockedBuild entry;
-  entry.platform = reader.text(object, place, "platform");
-  entry.engine = reader.text(object, place, "engine");
-  entry.build = reader.text(object, place, "build");
-  entry.version = reader.text(object, place, "version");
-  entry.flavor = reader.text(object, place, "flavor");
-  reader.each(object, place, "components", true, [&](const Json& component, const std::string& at) {
-    entry.components.push_back(component_from(reader, component, at));
+  members.text("platform", entry.platform);
+  members.text("engine", entry.engine);
+  members.text("build", entry.build);
+  members.text("version", entry.version);
+  members.text("flavor", entry.flavor);
+  members.each("components", true, [&](const Json& component, const std::string& at) {
+    entry.components.push_back(component_from(text, component, at));
   });
   return entry;
+}
+
+// Returns EH-S43 for a lock that this version must not read. Asked before anything is called a mistake.
+std::optional<Diagnosis> of_newer_version(const Json& lock, const std::string& file) {
+  const Json& format = lock["format"];
+  if (format.is_integer() && format.as_integer() > lock_format)
+    return std::move(diagnose("EH-S43")
+                         .with("lock", file)
+                         .with("found", format.dump())
+                         .with("supported", std::to_string(lock_format)));
+  for (const Json& name : lock["critical"].as_array())
+    if (name.is_string() && !known().have(name.as_string()))
+      return std::move(diagnose("EH-S43").with("lock", file).with("member", name.as_string()));
+  return std::nullopt;
 }
 
 bool is_same_build(const LockedBuild& left, const LockedBuild& right) {
@@ -170,46 +120,26 @@ void set_entry(Json& entry, const LockedBuild& build) {
 }  // namespace
 
 Result<LockFile> read_lock(const std::filesystem::path& file) {
-  TRY_ASSIGN(const std::string text, read_file(file, largest_lock, "EH-P47"));
+  JsonText text{path_text(file), {}, "EH-S44", "the lock", {}};
+  TRY_ASSIGN(text.text, read_file(file, largest_lock, "EH-P47"));
+  auto document = parse_json(text.text, text.file);
+  if (!document) return fail(text.unreadable(document.error()));
   LockFile lock;
-  LockReader reader(text, path_text(file));
-  auto document = parse_json(text, path_text(file));
-  if (!document) {
-    std::string_view problem = document.error().value("problem");
-    // It counts columns in another way.
-    if (const std::size_t end = problem.find(": ");
-        problem.starts_with("parse error at ") && end != problem.npos)
-      problem.remove_prefix(end + 2);
-    return fail(reader.mistake_at(place_of_mistake(text, document.error()), problem));
-  }
   lock.document = std::move(*document);
-  const Json& whole = lock.document;
-  if (!whole.is_object())
-    reader.refuse("", std::string("it is ") + whole.type_name() + ", and an object is needed");
-  reader.check_names(whole, "", known().of_lock);
-  const Json& format = reader.member(whole, "", "format", &Json::is_integer, "a whole number");
-  if (!reader.mistake && format.as_integer() > lock_format)
-    return fail(diagnose("EH-S43")
-                    .with("lock", path_text(file))
-                    .with("found", format.dump())
-                    .with("supported", std::to_string(lock_format)));
-  if (!reader.mistake && format.as_integer() != lock_format) reader.refuse("format", "it is not 1");
-  std::size_t number = 0;
-  for (const Json& name : reader.member(whole, "", "critical", &Json::is_array, "a list", false).as_array()) {
-    const std::string place = "critical[" + std::to_string(number++) + "]";
-    if (!name.is_string())
-      reader.refuse(place, std::string("it is ") + name.type_name() + ", and a text is needed");
-    else if (!reader.mistake && !known().have(name.as_string()))
-      return fail(diagnose("EH-S43").with("lock", path_text(file)).with("member", name.as_string()));
-  }
-  reader.each(whole, "", "engines", true, [&](const Json& entry, const std::string& place) {
-    LockedBuild read = entry_from(reader, entry, place);
+  if (auto newer = of_newer_version(lock.document, text.file)) return fail(std::move(*newer));
+  JsonMembers members = members_of(text, lock.document, "", known().of_lock);
+  std::vector<std::string> critical;
+  members.texts("critical", critical);
+  const Json* const format = members.whole_number("format", true);
+  if (format != nullptr && format->as_integer() != lock_format) text.refuse("format", "it is not 1");
+  members.each("engines", true, [&](const Json& entry, const std::string& place) {
+    LockedBuild read = entry_from(text, entry, place);
     for (std::size_t i = 0; i < lock.builds.size(); ++i)
       if (is_same_build(lock.builds[i], read))
-        reader.refuse(place + ".build", "engines[" + std::to_string(i) + "] locks it already");
+        text.refuse(place + ".build", "engines[" + std::to_string(i) + "] locks it already");
     lock.builds.push_back(std::move(read));
   });
-  if (reader.mistake) return fail(std::move(*reader.mistake));
+  if (text.mistake) return fail(std::move(*text.mistake));
   return lock;
 }
 

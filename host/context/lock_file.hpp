@@ -35,7 +35,7 @@ struct LockFile {
 };
 
 // Errors: EH-P47: the file cannot be read. EH-S43 ("found", "supported" or "member"): it is of a newer
-// EngineHost. EH-S44 ("line", "column", "member", "problem", "nearest"): it has a mistake.
+// EngineHost. EH-S44 ("file", "line", "column", "member", "problem", "nearest"): it has a mistake.
 Result<LockFile> read_lock(const std::filesystem::path& file);
 
 // Replaces the entries of the platforms and engines of `builds` and keeps everything else, members that this

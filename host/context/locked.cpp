@@ -193,8 +193,10 @@ Result<std::optional<std::vector<LockedBuild>>> find_locked(OpenContext& context
   for (const LockedBuild& one : lock.builds) {
     if (one.platform != platform || one.engine != request.engine) continue;
     of_engine.push_back(one);
-    const std::string by = excluded_by(request, one);
-    by.empty() ? found.push_back(one) : static_cast<void>(excluded = by);
+    if (std::string by = excluded_by(request, one); !by.empty())
+      excluded = std::move(by);
+    else
+      found.push_back(one);
   }
   if (!found.empty()) return Found(std::move(found));
   if (!of_engine.empty()) return fail(contradiction(context, request, excluded, of_engine));

@@ -8,6 +8,7 @@
 #include "host/catalog/repositories.hpp"
 #include "host/context/request.hpp"
 #include "host/engine_sdk/cmake_package.hpp"
+#include "host/settings/policy.hpp"
 
 namespace enginehost::engine_sdk {
 namespace {
@@ -25,9 +26,8 @@ bool is_for(const Build& build, const platform::Platform& machine) {
 // Returns why no SDK can be made of a build for this machine; empty if one can.
 std::string obstacle_of(const Build& build, const settings::Policy& policy) {
   if (!build.yanked.empty()) return "withdrawn: " + build.yanked;
-  const auto range = policy.versions.find(build.engine);
-  if (range != policy.versions.end() && !VersionSpecifier(range->second).accepts(build.version))
-    return "the policy allows version " + range->second + " (" + policy.file + ")";
+  if (const std::string* range = settings::excluding_range(policy, build.engine, build.version))
+    return "the policy allows version " + *range + " (" + policy.file + ")";
   if (!build.blocked.empty()) return "blocked: " + build.blocked;
   if (!build.expired.empty()) return "its repository expired on " + build.expired;
   const Parts parts = parts_of_sdk(build);

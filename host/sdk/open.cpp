@@ -15,7 +15,6 @@
 
 #include "base/location.hpp"
 #include "base/paths.hpp"
-#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "base/version_specifier.hpp"
 #include "host/consent/consent.hpp"
@@ -127,8 +126,6 @@ std::string key_of(const enginehost_request& request) {
   // An engine logs from one level on.
   if (request.on_log != nullptr) key += "l" + std::to_string(request.log_level);
   key += '\0';
-  // An engine that is open by other bytes of the same lock file must not be shared.
-  if (request.lock != nullptr) add(sha256_of_file(path_of(request.lock)).value_or("").c_str());
   std::vector<const char*> folders{request.cache, request.helper, request.lock};
   folders.insert(folders.end(), request.repositories, request.repositories + request.repository_count);
   folders.push_back(nullptr);

@@ -7,6 +7,7 @@
 #include "base/location.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
+#include "base/version_specifier.hpp"
 
 namespace enginehost::settings {
 namespace {
@@ -95,6 +96,13 @@ std::string own_repository(const Settings& settings) {
   for (const Repository& repository : settings.repositories)
     if (repository.source == "default") return repository.location;
   return {};
+}
+
+const std::string* excluding_range(const Policy& policy, const std::string& engine,
+                                   std::string_view version) {
+  const auto range = policy.versions.find(engine);
+  if (range == policy.versions.end() || VersionSpecifier(range->second).accepts(version)) return nullptr;
+  return &range->second;
 }
 
 std::string derived_repository(const Settings& settings) {

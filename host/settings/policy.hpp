@@ -45,6 +45,9 @@ Diagnosis unsigned_refused(const Policy& policy, const std::string& what);
 // Checks the URL's host of every request and every redirection; a proxy on the way is not checked.
 Result<void> check_host(const Policy& policy, std::string_view url);
 
+// Returns the range of `policy.versions` that excludes the version of the engine; nullptr: none does.
+const std::string* excluding_range(const Policy& policy, const std::string& engine, std::string_view version);
+
 // The failure for a license that nobody on this machine may accept by any way. `id`: an SPDX id, or an
 // expression that names one.
 std::optional<Diagnosis> forbidden_license(const Policy& policy, const std::string& id);

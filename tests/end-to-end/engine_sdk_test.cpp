@@ -167,6 +167,18 @@ TEST_F(EngineSdk, ReportsR23ForAVersionThatHasNone) {
   EXPECT_THAT(torch.diagnosis()["cause"].as_string(), HasSubstr("names no headers"));
 }
 
+TEST_F(EngineSdk, KeepsToTheVersionsThatThePolicyAllows) {
+  if (!can_mount()) GTEST_SKIP() << "only root may show a system file";
+  RunOptions options;
+  options.launcher = with_system_file(
+      workplace, *parse_json(R"({"policy": {"versions": {"onnxruntime": "<1.3"}}})", "policy"));
+  const Ended allowed = sdk("onnxruntime", folder(), options);
+  EXPECT_EQ(allowed.document["version"].as_string(), "1.2.0") << allowed.said();
+  const Ended refused = sdk("onnxruntime@1.3", folder().parent_path() / "other", options);
+  EXPECT_EQ(refused.code(), "EH-R23") << refused.said();
+  EXPECT_THAT(refused.diagnosis()["cause"].as_string(), HasSubstr("the policy allows version <1.3"));
+}
+
 TEST_F(EngineSdk, IsAbsentOrWholeWhenTheCommandIsKilled) {
   int killed = 0, whole = 0;
   for (int milliseconds = 4; milliseconds < 500 && whole < 2; milliseconds += milliseconds / 3 + 1) {

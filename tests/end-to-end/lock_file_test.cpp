@@ -316,6 +316,9 @@ TEST_F(LockFilesOfTwoSystems, WithMistakesAreNeitherUsedNorReplaced) {
   refuse(replaced(good, "\"format\": 1", "\"format\": 1, \"critical\": [1]"), "EH-S44", "2:29", "a text");
   refuse(replaced(good, "\"sha256\": \"", "\"sha256\": \"x"), "EH-S44", "15:15", "no SHA-256");
   refuse(replaced(good, "\"format\": 1", "\"format\": 2"), "EH-S43", ":", "has format 2");
+  refuse(replaced(replaced(good, "\"format\": 1", "\"format\": 2"), "\"engines\"", "\"engine\""), "EH-S43",
+         ":", "has format 2");  // whatever its members are called
+  refuse(replaced(good, "\"format\": 1", "\"format\": 0"), "EH-S44", "2:3", "it is not 1");
   refuse(replaced(good, "\"format\": 1", "\"format\": 1, \"critical\": [\"seal\"]"), "EH-S43", ":",
          "marks seal as critical");
   write_text(file_, replaced(good, "\"format\": 1", "\"format\": 1, \"critical\": [\"files\"], \"seal\": 7"));

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,14 +21,20 @@ using testing::Not;
 
 const std::string sources[] = {"repository", "url", "registry", "index"};
 
-// Opens an engine whose files come from such a source at `origin` ("https://localhost:8443").
+// Opens an engine whose files come from such a source at `origin` ("https://localhost:8443"). `arrange`
+// changes a copy of /etc, which the command then has in the place of this machine's.
 Ended open_from(const std::string& source, const std::string& origin,
-                const std::vector<std::string>& environment = {}) {
+                const std::vector<std::string>& environment = {},
+                const std::function<void(const std::filesystem::path&)>& arrange = {}) {
   const Workplace workplace;
   workplace.configure(
       Json::object().set("repositories_default", false).set("downloads", Json::object().set("retries", 0)));
   TestRepository repository(workplace.folder() / "repository");
   RunOptions options;
+  if (arrange) {
+    options.launcher = with_system_file(workplace, Json::object());
+    arrange(workplace.folder() / "etc");
+  }
   // Removed: what this machine trusts.
   options.environment = {"CURL_CA_BUNDLE", "SSL_CERT_FILE",      "SSL_CERT_DIR",
                          "PIP_CERT",       "REQUESTS_CA_BUNDLE", "PIP_CONFIG_FILE=/dev/null"};
@@ -84,6 +92,32 @@ TEST(SourceFaults, ACertificateIsJudgedInTheSameWay) {
     EXPECT_EQ(run.code(), "EH-N05") << run.said();
     EXPECT_THAT(run.diagnosis()["cause"].as_string(), HasSubstr("certificate of the proxy " + proxy));
   }
+}
+
+// Debian, RHEL, SUSE and Alpine.
+TEST(SourceFaults, AuthoritiesAreFoundWhereDistributionsKeepThem) {
+  if (!can_mount()) GTEST_SKIP() << "only root may show another /etc";
+  const Certificates known;
+  const int port = free_port();
+  const NginxServer server(known.directives(port));
+  const std::string origin = "https://localhost:" + std::to_string(port);
+  const auto with_authority_at = [&](const std::string& place) {
+    return open_from("url", origin, {}, [&](const std::filesystem::path& etc) {
+      for (const char* folder : {"ssl", "pki"}) std::filesystem::remove_all(etc / folder);
+      if (!place.empty()) write_text(etc / place, read_text(known.authority()));
+    });
+  };
+  const std::vector<std::string> places = {"ssl/certs/ca-certificates.crt", "pki/tls/certs/ca-bundle.crt",
+                                           "ssl/ca-bundle.pem", "ssl/cert.pem"};
+  for (const std::string& place : places) {
+    const Ended run = with_authority_at(place);
+    EXPECT_EQ(run.code(), "EH-N04") << place << ": the file is not there, and TLS works\n" << run.said();
+  }
+  const Ended run = with_authority_at("");
+  EXPECT_EQ(run.code(), "EH-N38") << run.said();
+  for (const std::string& place : places)
+    EXPECT_THAT(run.diagnosis()["cause"].as_string(), HasSubstr("/etc/" + place));
+  EXPECT_THAT(run.diagnosis()["remedy"].dump(), HasSubstr("SSL_CERT_FILE"));
 }
 
 TEST(SourceFaults, AnUnreachableProxyIsNamedWithWhatSetIt) {

@@ -14,7 +14,6 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "base/version_specifier.hpp"
 #include "host/commands/location_flags.hpp"
 #include "host/context/request.hpp"
 #include "host/explain/explain.hpp"
@@ -152,13 +151,12 @@ std::optional<std::string> IndexedRequest::lister_of(const std::string& version)
 }
 
 std::optional<Diagnosis> IndexedRequest::pinned(const std::string& version) const {
-  const auto range = settings_.policy.versions.find(request_.engine);
-  if (range == settings_.policy.versions.end() || VersionSpecifier(range->second).accepts(version))
-    return std::nullopt;
+  const std::string* const range = settings::excluding_range(settings_.policy, request_.engine, version);
+  if (range == nullptr) return std::nullopt;
   return std::move(diagnose("EH-S34")
                        .with("build", request_.engine + " " + version)
                        .with("found", version)
-                       .with("range", range->second, "policy")
+                       .with("range", *range, "policy")
                        .with("file", settings_.policy.file));
 }
 

@@ -4,12 +4,11 @@
 #include <set>
 
 #include "base/files.hpp"
-#include "base/json_place.hpp"
+#include "base/json_members.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "host/manifest/shapes.hpp"
-#include "tools/follow/plan_members.hpp"
 
 namespace enginehost::follow {
 namespace {
@@ -26,7 +25,7 @@ std::vector<std::string> names_of(const Json& object) {
 
 class PlanReader {
  public:
-  PlanReader(PlanText& text, Plan& plan) : text_(text), plan_(plan) {}
+  PlanReader(JsonText& text, Plan& plan) : text_(text), plan_(plan) {}
   void read(const Json& document);
 
  private:
@@ -41,7 +40,7 @@ class PlanReader {
   void check_layout(const std::string& name, const std::string& place);
   void check_variables(const Json& value, const std::string& place);
 
-  PlanText& text_;
+  JsonText& text_;
   Plan& plan_;
   std::set<std::string> used_layouts_, tracks_;
 };
@@ -70,7 +69,7 @@ void PlanReader::check_layout(const std::string& name, const std::string& place)
 }
 
 void PlanReader::read_layout(const std::string& name, const Json& value, const std::string& place) {
-  PlanMembers members(text_, value, place,
+  JsonMembers members(text_, value, place,
                       {"project", "wheel", "component", "license", "license_file", "select", "optional",
                        "libraries", "ignored"});
   Layout layout;
@@ -91,7 +90,7 @@ void PlanReader::read_layout(const std::string& name, const Json& value, const s
 }
 
 void PlanReader::read_part(const Json& value, const std::string& place, Row& row) {
-  PlanMembers members(text_, value, place, {"layout", "version"});
+  JsonMembers members(text_, value, place, {"layout", "version"});
   Part part;
   members.text("layout", part.layout);
   members.text("version", part.version);
@@ -111,7 +110,7 @@ void PlanReader::read_part(const Json& value, const std::string& place, Row& row
 }
 
 void PlanReader::read_row(const Json& value, const std::string& place, Row& row) {
-  PlanMembers members(text_, value, place, {"os", "arch", "layout", "parts", "build", "cuda"});
+  JsonMembers members(text_, value, place, {"os", "arch", "layout", "parts", "build", "cuda"});
   members.text("os", row.os);
   members.text("arch", row.arch);
   members.text("layout", row.layout);
@@ -138,7 +137,7 @@ void PlanReader::read_row(const Json& value, const std::string& place, Row& row)
 }
 
 void PlanReader::read_track(const Json& value, const std::string& place) {
-  PlanMembers members(text_, value, place,
+  JsonMembers members(text_, value, place,
                       {"name", "project", "versions", "newest", "newest_of", "keep", "cuda_majors", "rows"});
   Track track;
   members.text("name", track.name);
@@ -167,7 +166,7 @@ void PlanReader::read_track(const Json& value, const std::string& place) {
 }
 
 void PlanReader::read(const Json& document) {
-  PlanMembers members(text_, document, "",
+  JsonMembers members(text_, document, "",
                       {"format", "$schema", "engine", "manifest", "facts", "hold_back_days", "critical",
                        "licenses", "components", "builds", "models", "layouts", "tracks"});
   int format = 1;
@@ -215,19 +214,10 @@ const Layout* find_layout(const Plan& plan, std::string_view name) {
 }
 
 Result<Plan> read_plan(const fs::path& file) {
-  PlanText text;
-  text.file = path_text(file);
+  JsonText text{path_text(file), {}, "EH-M18", "the whole plan", {}};
   TRY_ASSIGN(text.text, read_file(file, 8u << 20));
   const auto document = parse_json(text.text, text.file);
-  if (!document) {
-    const Diagnosis& wrong = document.error();
-    const TextPlace place = place_of_mistake(text.text, wrong);
-    return fail(diagnose("EH-M18")
-                    .with("file", text.file)
-                    .with("line", std::to_string(place.line))
-                    .with("column", std::to_string(place.column))
-                    .with("problem", wrong.value("problem")));
-  }
+  if (!document) return fail(text.unreadable(document.error()));
   Plan plan;
   plan.file = file;
   PlanReader(text, plan).read(*document);

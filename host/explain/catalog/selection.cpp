@@ -449,12 +449,12 @@ constexpr Entry entries[] = {
      .meaning = "The lock file is no JSON, or lacks a member, or a member has the wrong type. Such a file is "
                 "neither used nor replaced.",
      .before = "strict reading of the file",
-     .causes = {"{lock}, line {line}, column {column}: {member}: {problem}; the nearest known name is "
+     .causes = {"{file}, line {line}, column {column}: {member}: {problem}; the nearest known name is "
                 "\"{nearest}\"",
-                "{lock}, line {line}, column {column}: {member}: {problem}",
-                "{lock}, line {line}, column {column}: {problem}"},
-     .remedies = {"{?nearest}write \"{nearest}\" in line {line} of {lock}, if that is what was meant",
-                  "correct line {line} of {lock}, or name another file if it is no lock file"},
+                "{file}, line {line}, column {column}: {member}: {problem}",
+                "{file}, line {line}, column {column}: {problem}"},
+     .remedies = {"{?nearest}write \"{nearest}\" in line {line} of {file}, if that is what was meant",
+                  "correct line {line} of {file}, or name another file if it is no lock file"},
      .exit_status = S::usage},
     {.name = {"EH-S45", "locked build must not be used"},
      .meaning =

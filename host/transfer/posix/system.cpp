@@ -91,33 +91,41 @@ PipFiles pip_files() {
 
 namespace {
 
-std::vector<std::string> authority_places() {
-  std::vector<std::string> places;
+// The default file of libcurl; empty if it has none.
+std::string default_authorities() {
   const curl_version_info_data* info = ::curl_version_info(CURLVERSION_NOW);
   const bool reports = info != nullptr && info->age >= CURLVERSION_SEVENTH;
-  if (reports && info->cainfo != nullptr) places.emplace_back(info->cainfo);
-#ifdef __linux__
-  // Debian; Fedora and RHEL; openSUSE; Fedora and RHEL without the older name; Alpine. The list is that of
-  // Go's crypto/x509/root_linux.go.
-  for (const char* place :
-       {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
-        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem"})
-    if (std::ranges::find(places, place) == places.end()) places.emplace_back(place);
-#endif
-  return places;
+  return reports && info->cainfo != nullptr ? info->cainfo : "";
 }
 
 }  // namespace
 
+#ifdef __APPLE__
+
+// Only without a file that it is told to use, libcurl asks the keychain.
+Authorities system_authorities() { return {}; }
+
+std::string system_certificates(std::uint64_t limit) {
+  return read_file(default_authorities(), limit).value_or(std::string());
+}
+
+#else
+
 Authorities system_authorities() {
   Authorities found;
-  found.looked_at = authority_places();
-  for (const std::string& place : found.looked_at)
+  // Debian; Fedora and RHEL; openSUSE; Fedora and RHEL without the older name; Alpine. The list is that of
+  // Go's crypto/x509/root_linux.go.
+  for (const std::string& place :
+       {default_authorities(), std::string("/etc/ssl/certs/ca-certificates.crt"),
+        std::string("/etc/pki/tls/certs/ca-bundle.crt"), std::string("/etc/ssl/ca-bundle.pem"),
+        std::string("/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem"), std::string("/etc/ssl/cert.pem")}) {
+    if (place.empty() || std::ranges::find(found.looked_at, place) != found.looked_at.end()) continue;
+    found.looked_at.push_back(place);
     if (::access(place.c_str(), R_OK) == 0) {
       found.place = place;
       return found;
     }
-#ifdef __linux__
+  }
   // A folder with one file for each authority, named by its hash.
   for (const char* folder : {"/etc/ssl/certs", "/etc/pki/tls/certs"}) {
     std::error_code error;
@@ -129,13 +137,14 @@ Authorities system_authorities() {
     found.looked_at.emplace_back(folder);
   }
   found.are_missing = true;
-#endif
   return found;
 }
 
 std::string system_certificates(std::uint64_t limit) {
   return read_file(system_authorities().place, limit).value_or(std::string());
 }
+
+#endif
 
 bool needs_given_certificates() { return false; }
 
