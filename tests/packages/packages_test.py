@@ -145,7 +145,7 @@ class Packages(unittest.TestCase):
             self.assertEqual({file.stem for file in (pages / "linked-in").iterdir()}, listed)
         said = self.run_command(self.tree / "bin/engine-info", "--version").stdout
         for part in listed:
-            self.assertRegex(said, rf"\b{re.escape(part)} [0-9]")
+            self.assertRegex(said, rf"\b{re.escape(part)}\s+[0-9]")
 
     def test_hold_every_plugin_that_their_manifests_name(self):
         for tree in (self.tree, self.package):

@@ -102,7 +102,7 @@ std::string default_authorities() {
 
 #ifdef __APPLE__
 
-// Only without a file that it is told to use, libcurl asks the keychain.
+// libcurl asks the keychain only if no file is named.
 Authorities system_authorities() { return {}; }
 
 std::string system_certificates(std::uint64_t limit) {
