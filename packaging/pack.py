@@ -47,7 +47,7 @@ LINKED_IN = [
     ("expected-lite", "libexpected-dev", "BSL-1.0"),
 ]
 # Files that a wheel has in its dist-info.
-IN_DIST_INFO = ("enginehost.cyclonedx.json",)
+IN_DIST_INFO = ("share/doc/enginehost/enginehost.cyclonedx.json", "share/doc/enginehost/LICENSE")
 
 
 def said_by(*command: str) -> str:
@@ -134,6 +134,21 @@ def finish(tree: pathlib.Path, libraries: pathlib.Path, root: pathlib.Path, debu
     (pages / "enginehost.cyclonedx.json").write_bytes(sbom(parts, project_version(), time_of))
 
 
+def keep_one_of_each_header(tree: pathlib.Path) -> None:
+    """The pages link to the headers beside them. Here they link to the installed ones, and a wheel has no file twice."""
+    pages = tree / "share/doc/enginehost"
+    for header in sorted((tree / "include").rglob("*.h")):
+        for twin in pages.rglob(header.name):
+            if twin.read_bytes() != header.read_bytes():
+                raise SystemExit(f"pack.py: {twin} and {header} differ")
+            for page in pages.rglob("*.md"):
+                text = page.read_text()
+                linked = text.replace(f"]({os.path.relpath(twin, page.parent)})", f"]({os.path.relpath(header, page.parent)})")
+                if linked != text:
+                    page.write_text(linked)
+            twin.unlink()
+
+
 def make_tar(folder: pathlib.Path, name: str, output: pathlib.Path, time_of: int) -> None:
     bytes_of_tar = io.BytesIO()
     with tarfile.open(fileobj=bytes_of_tar, mode="w", format=tarfile.GNU_FORMAT) as archive:
@@ -167,7 +182,7 @@ def make_wheel(tree: pathlib.Path, scripts: pathlib.Path, output: pathlib.Path, 
     tag = f"py3-none-manylinux_2_28_{processor}"
     files = {}  # path in the wheel -> (content, may it be run)
     for file in sorted(tree.rglob("*")):
-        if file.is_file() and file.name not in IN_DIST_INFO:
+        if file.is_file() and str(file.relative_to(tree)) not in IN_DIST_INFO:
             files["enginehost/" + str(file.relative_to(tree))] = (file.read_bytes(), os.access(file, os.X_OK))
     for file in sorted((HERE / "python/enginehost").glob("*")):
         if file.is_file():
@@ -214,6 +229,7 @@ def main() -> int:
     time_of = epoch()
     debug = options.tree.with_name(options.tree.name + "-debug")
     finish(options.tree, options.libraries, options.packages_of.resolve(), debug, time_of)
+    keep_one_of_each_header(options.tree)
     made = []
     if options.tar:
         name = f"enginehost-{project_version()}-linux-{processor_of(options.tree / 'lib/libenginehost.so.0')}"

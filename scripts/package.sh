@@ -12,9 +12,10 @@
 # --preset  the preset of CMake's that is built; release if not named
 #
 # Without --tar and --wheel both are made. They have the plugins of this processor and, for engine-cache fetch --platform,
-# of the other systems that there are compilers for. The same sources give the same bytes. The first run builds
-# everything, which takes some ten minutes on two cores. Exit status: 0 made, 77 Debian's sources or the package index
-# cannot be reached, 1 it could not be made (the reason is printed).
+# of the other systems that there are compilers for; those for arm64 and macOS are fetched (200 MB). The same sources give
+# the same bytes. The first run builds everything, which takes some twenty minutes on two cores, or ten with --alone.
+# Exit status: 0 made, 77 Debian's sources or the package index cannot be reached, 1 it could not be made (the reason is
+# printed).
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -51,7 +52,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     -h | --help)
-      sed -n '2,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      sed -n '2,20s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     *)
@@ -62,6 +63,9 @@ while [ $# -gt 0 ]; do
   shift
 done
 [ ${#kinds[@]} -gt 0 ] || kinds=(tar wheel)
+
+# The repository's serial and the times of files. pack.py says what is wrong without git.
+if committed=$(git log -1 --format=%ct 2>/dev/null); then export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$committed}; fi
 
 mkdir -p out
 if $install; then
@@ -95,6 +99,9 @@ compile_plugins() {
     cmake --build "build-plugins-$platform" -j "$(jobs_that_fit)" --target enginehost_plugins >>"out/plugins-$platform.log" 2>&1
 }
 
+# unpacked arm64|zig: there is that compiler, or it is fetched if packages may be installed.
+unpacked() { [ -f "out/$1/complete" ] || { $install && "scripts/$1-root.sh"; }; }
+
 # The plugins of other systems travel too, as far as there are compilers for them here.
 heading "plugins for other systems"
 others=()
@@ -111,7 +118,7 @@ for platform in "${platforms[@]}"; do
     linux-aarch64)
       file=aarch64-linux-gnu
       headers=(build/torch-aarch64 --os linux --arch aarch64)
-      [ -f out/arm64/complete ] || without="scripts/arm64-root.sh unpacks a compiler for it"
+      unpacked arm64 || without="scripts/arm64-root.sh unpacks a compiler for it"
       ;;
     windows-x86_64)
       file=x86_64-w64-mingw32
@@ -122,7 +129,7 @@ for platform in "${platforms[@]}"; do
       file=${platform#macos-}-macos-zig
       strip=-Wl,-S
       if [ "$platform" = macos-arm64 ]; then headers=(build/torch-macos --os macos --arch arm64); fi
-      [ -f out/zig/complete ] || without="scripts/zig-root.sh unpacks a compiler for it"
+      unpacked zig || without="scripts/zig-root.sh unpacks a compiler for it"
       ;;
     *) without="no compiler for it is known here" ;;
   esac
@@ -152,6 +159,7 @@ cmake --preset "$preset" -B "$build" "${cross[@]}" -DENGINEHOST_TESTS=OFF -DENGI
   -DENGINEHOST_LINKED_IN="$(python3 -B packaging/pack.py --list --libraries "out/portable-libraries${arm64:+-arm64}" \
     ${cross:+--packages-of out/arm64/root})" \
   -DENGINEHOST_PORTABLE_LIBRARIES="$root/out/portable-libraries${arm64:+-arm64}" >"out/$name.log" 2>&1 &&
+  rm -rf "$build/share/enginehost/repository" && # one that is there would give its serial to the new one
   cmake --build "$build" -j "$(jobs_that_fit)" >>"out/$name.log" 2>&1 ||
   { tail -n 20 "out/$name.log" >&2; complain "the build failed; its whole output is in out/$name.log"; exit 1; }
 

@@ -48,7 +48,7 @@ Ending ending_of(int signal);
 // number.
 bool is_reported_signal(int number);
 
-// The searches of glibc's loader, as reported by a probe that ran again under enginehost-audit.so.
+// The searches of glibc's loader, as reported by a probe that ran again under enginehost_audit.so.
 
 // One name that the loader looked for.
 struct LoaderSearch {

@@ -141,7 +141,7 @@ TEST_F(LoaderSearchOf, WithoutTheAuditLibraryTheOmissionIsReported) {
   EXPECT_EQ(result.diagnosis->code, "EH-L01");
   EXPECT_THAT(all(*result.diagnosis, "loader_searched"), IsEmpty());
   EXPECT_THAT(std::string(result.diagnosis->value("loader_search_left_out")),
-              HasSubstr("enginehost-audit.so does not exist"));
+              HasSubstr("enginehost_audit.so does not exist"));
 }
 
 TEST_F(LoaderSearchOf, BehindALauncherTheOmissionIsReported) {

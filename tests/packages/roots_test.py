@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The files of scripts/package.sh in roots of other systems, over the package index.
+"""The files of scripts/package.sh in roots of other systems, over the package index, and what other tools say of them.
 
 usage: roots_test.py FOLDER [SUITE]...
 
 FOLDER holds the .tar.xz and the wheel. SUITE: a release of Debian; bullseye (glibc 2.31, Python 3.9) and sid (the newest Python)
-if none is named. Needs root and mmdebstrap; a root takes one minute to make and 300 MB.
+if none is named. Needs root and mmdebstrap; a root takes one minute to make and 300 MB. Exit status: 0 passed, 1 something
+failed, 77 skipped, with the reason.
 """
 import os
 import pathlib
@@ -121,10 +122,88 @@ def try_wheel(root: Root, index: str, failures: Failures) -> None:
     failures.check(status == 0 and own <= 3 * pip, f"wheel: that takes at most three times pip download, {pip:.1f} s", said)
 
 
+def try_tools(folder: pathlib.Path, index: str, failures: Failures) -> None:
+    """Tools that check wheels, and uv, on this machine."""
+    wheel = next(FOLDER.glob("*x86_64.whl"))
+    bin_of = folder / "tools/bin"
+    subprocess.run([sys.executable, "-m", "venv", folder / "tools"], check=True)
+    subprocess.run([bin_of / "pip", "install", "--quiet", "--index-url", index, "auditwheel", "check-wheel-contents", "twine", "uv"],
+                   check=True)
+    environment = {"PATH": f"{bin_of}:/usr/bin:/bin", "HOME": str(folder)}
+    for command, expected in ((["auditwheel", "show", wheel], 'tag: "manylinux_2_28_x86_64"'),
+                              (["check-wheel-contents", wheel], "OK"), (["twine", "check", "--strict", wheel], "PASSED"),
+                              (["uv", "tool", "install", "--offline", wheel], "engine-info"),
+                              ([folder / ".local/bin/engine-info", "reference"], "reference")):
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True)
+        said = ran.stdout + ran.stderr
+        failures.check(ran.returncode == 0 and expected in " ".join(said.split()), f"{pathlib.Path(command[0]).name}: {expected}", said)
+
+
+# Opens an engine; called by Python that holds other releases of what the library has linked in.
+OPENS = """#include <enginehost/enginehost.h>
+#include <stdio.h>
+int open_engine(const char *name, const char *cache, const char *index) {
+  enginehost_request request = ENGINEHOST_REQUEST_INIT;
+  enginehost_engine *engine = NULL;
+  request.engine = name;
+  request.cache = cache;
+  request.package_index = index;
+  enginehost_error *error = NULL;
+  enginehost_status status = enginehost_open(&request, &engine, &error);
+  if (status != 0) puts(enginehost_error_text(error));
+  enginehost_engine_free(engine);
+  return status != 0;
+}
+"""
+# pycurl has libcurl and OpenSSL of its own, lxml has libxml2, and the machine's libarchive comes with its own libraries.
+BESIDE = """
+import ctypes, io, sys, zipfile
+import pycurl, lxml.etree
+archive = ctypes.CDLL("libarchive.so.13")
+archive.archive_version_string.restype = ctypes.c_char_p
+library, name, cache, index = sys.argv[1:]
+def works():
+    page = io.BytesIO()
+    request = pycurl.Curl()
+    request.setopt(request.URL, index + "onnxruntime/")
+    request.setopt(request.WRITEDATA, page)
+    request.setopt(request.CAINFO, "/etc/ssl/certs/ca-certificates.crt")
+    request.perform()
+    assert b"onnxruntime" in page.getvalue(), page.getvalue()[:200]
+    assert lxml.etree.fromstring("<a><b/></a>")[0].tag == "b"
+    assert archive.archive_version_string().startswith(b"libarchive 3")
+works()
+opener = ctypes.CDLL(library)
+assert opener.open_engine(name.encode(), cache.encode(), index.encode()) == 0
+works()
+print("both work:", pycurl.version)
+"""
+
+
+def try_beside_other_releases(folder: pathlib.Path, index: str, failures: Failures) -> None:
+    python = folder / "application/bin/python"
+    subprocess.run([sys.executable, "-m", "venv", folder / "application"], check=True)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--index-url", index, "pycurl", "lxml", next(FOLDER.glob("*x86_64.whl"))],
+                   check=True)
+    package = next((folder / "application").glob("lib/python3*/site-packages/enginehost"))
+    opener = folder / "opener.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", opener, f"-I{package}/include", f"-Wl,-rpath,{package}/lib",
+                    package / "lib/libenginehost.so.0"], input=OPENS, text=True, check=True)
+    ran = subprocess.run([python, "-c", BESIDE, opener, "onnxruntime", folder / "cache", index.rstrip("/") + "/"],
+                         capture_output=True, text=True)
+    failures.check(ran.returncode == 0, "an application with other releases of libcurl, OpenSSL and libxml2 fetches and opens "
+                   "ONNX Runtime, and theirs work before and after it: " + ran.stdout.strip(), ran.stdout + ran.stderr)
+
+
 def main() -> int:
+    if not list(FOLDER.glob("*x86_64.whl")):
+        skip(f"{FOLDER} has no wheel; scripts/package.sh makes one")
     if os.geteuid() != 0 or shutil.which("mmdebstrap") is None:
         skip("it needs root and mmdebstrap")
     failures, index = Failures(), index_of_pip()
+    with tempfile.TemporaryDirectory() as scratch:
+        try_tools(pathlib.Path(scratch), index, failures)
+        try_beside_other_releases(pathlib.Path(scratch), index, failures)
     for suite in SUITES:
         with tempfile.TemporaryDirectory() as scratch:
             print(suite, flush=True)

@@ -32,7 +32,7 @@ class Linux:
     """How the applications of this test are built and run."""
     library = "libenginehost.so"
     ending = ""
-    files = ["libexec/enginehost/enginehost-audit.so"]
+    files = ["libexec/enginehost/enginehost_audit.so"]
     compilers = {"c": ["gcc", "clang"], "c++": ["g++", "clang++"]}
     cmake_options = []
 

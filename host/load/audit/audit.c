@@ -1,4 +1,4 @@
-/* enginehost-audit.so: reports the searches of glibc's loader (rtld-audit(7)) for a probe whose library did not open. The
+/* enginehost_audit.so: reports the searches of glibc's loader (rtld-audit(7)) for a probe whose library did not open. The
  * probe runs once more with LD_AUDIT naming this file. Every requested name, every path that is tried and every file that
  * is taken becomes a line on the probe's private channel:
  *

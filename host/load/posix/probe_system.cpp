@@ -30,7 +30,7 @@ void ask_loader(const ProbeRequest& request, Diagnosis& diagnosis) {
   const auto left_out = [&](std::string_view why) {
     diagnosis.with("loader_search_left_out", why, "LD_AUDIT");
   };
-  const std::filesystem::path audit = request.helper.parent_path() / "enginehost-audit.so";
+  const std::filesystem::path audit = request.helper.parent_path() / "enginehost_audit.so";
   if (!request.launcher.empty()) return left_out("the probe is started by another program");
   if (std::error_code error; !std::filesystem::exists(audit, error))
     return left_out(path_text(audit) + " does not exist");
