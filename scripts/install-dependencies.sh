@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that EngineHost is built with, as far as they are missing.
 #
-#   scripts/install-dependencies.sh [--tests] [--package] [--arm64] [--windows] [--dry-run]
+#   scripts/install-dependencies.sh [--tests] [--package] [--plugins] [--arm64] [--windows] [--dry-run]
 #
 # --tests    also what the tests and benchmarks need
 # --package  also what scripts/package.sh needs; --tests includes it
+# --plugins  also what it compiles plugins for other systems with
 # --arm64    also what scripts/test-arm64.sh needs; most of it is unpacked into out/arm64 and not installed
 # --windows  also what the preset windows-mingw-wine is built and run with (1.9 GB, and 0.7 GB for Wine's prefix)
 # --dry-run  only prints what would be installed
@@ -24,6 +25,7 @@ to_test=(
   clang clang-format lld llvm libclang-rt-14-dev musl-tools patchelf binutils file unzip zip strace curl openssl util-linux mount
 )
 to_package=(dpkg-dev nasm zlib1g-dev liblzma-dev libzstd-dev)
+to_compile_plugins=(binutils-aarch64-linux-gnu util-linux g++-mingw-w64-x86-64-posix clang lld llvm unzip)
 # Excludes Debian's cross gcc and emulator: scripts/arm64-root.sh unpacks them and says why.
 to_test_arm64=(gcc-12 binutils-aarch64-linux-gnu util-linux)
 to_build_for_windows=(
@@ -39,6 +41,7 @@ if_possible=(gcc-multilib gcc-mingw-w64-x86-64 qemu-user libcap2-bin libtorch-de
 self=$(basename "$0")
 with_tests=false
 with_package=false
+with_plugins=false
 with_arm64=false
 with_windows=false
 dry_run=false
@@ -46,15 +49,16 @@ for argument in "$@"; do
   case $argument in
     --tests) with_tests=true ;;
     --package) with_package=true ;;
+    --plugins) with_plugins=true ;;
     --arm64) with_arm64=true ;;
     --windows) with_windows=true ;;
     --dry-run) dry_run=true ;;
     -h | --help)
-      sed -n '2,13s/^# \{0,1\}//p' "$0"
+      sed -n '2,14s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      echo "$self: unknown argument $argument (known: --tests, --package, --arm64, --windows, --dry-run)" >&2
+      echo "$self: unknown argument $argument (known: --tests, --package, --plugins, --arm64, --windows, --dry-run)" >&2
       exit 2
       ;;
   esac
@@ -76,6 +80,7 @@ is_installed() {
 wanted=("${to_build[@]}")
 if $with_tests; then wanted+=("${to_test[@]}"); fi
 if $with_tests || $with_package; then wanted+=("${to_package[@]}"); fi
+if $with_plugins; then wanted+=("${to_compile_plugins[@]}"); fi
 if $with_arm64; then wanted+=("${to_test_arm64[@]}"); fi
 if $with_windows; then wanted+=("${to_build_for_windows[@]}"); fi
 

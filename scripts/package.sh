@@ -70,7 +70,7 @@ if committed=$(git log -1 --format=%ct 2>/dev/null); then export SOURCE_DATE_EPO
 mkdir -p out
 if $install; then
   heading "packages of Debian"
-  scripts/install-dependencies.sh --package
+  if $alone; then scripts/install-dependencies.sh --package; else scripts/install-dependencies.sh --package --plugins; fi
 fi
 heading "libraries that are linked in"
 scripts/portable-libraries.sh "${arm64[@]}"

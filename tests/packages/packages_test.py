@@ -150,7 +150,7 @@ class Packages(unittest.TestCase):
     def test_hold_what_their_pages_link_to(self):
         for tree in (self.tree, self.package):
             for page in sorted((tree / "share/doc/enginehost").rglob("*.md")):
-                for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+                for target in re.findall(r"\]\(([^) #:]+)(?:#[^)]*)?\)", page.read_text()):
                     self.assertTrue((page.parent / target).exists(), f"{page.relative_to(tree)} links to {target}")
 
     def test_hold_every_plugin_that_their_manifests_name(self):
