@@ -158,7 +158,8 @@ cmake --preset "$preset" -B "$build" "${cross[@]}" -DENGINEHOST_TESTS=OFF -DENGI
   -DENGINEHOST_ENGINES=all -DENGINEHOST_TORCH_ROOT="$roots" -DENGINEHOST_OTHER_PLUGINS="$(IFS=';' && echo "${others[*]}")" \
   -DENGINEHOST_LINKED_IN="$(python3 -B packaging/pack.py --list --libraries "out/portable-libraries${arm64:+-arm64}" \
     ${cross:+--packages-of out/arm64/root})" \
-  -DENGINEHOST_PORTABLE_LIBRARIES="$root/out/portable-libraries${arm64:+-arm64}" >"out/$name.log" 2>&1 &&
+  -DENGINEHOST_PORTABLE_LIBRARIES="$root/out/portable-libraries${arm64:+-arm64}" \
+  -DCMAKE_MODULE_LINKER_FLAGS_RELWITHDEBINFO=-s >"out/$name.log" 2>&1 && # nvcc's symbols have the number of its process
   rm -rf "$build/share/enginehost/repository" && # one that is there would give its serial to the new one
   cmake --build "$build" -j "$(jobs_that_fit)" >>"out/$name.log" 2>&1 ||
   { tail -n 20 "out/$name.log" >&2; complain "the build failed; its whole output is in out/$name.log"; exit 1; }
