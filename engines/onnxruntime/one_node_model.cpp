@@ -83,23 +83,29 @@ std::string attribute(const engine_entry& entry) {
   return out + bytes_field(4, text) + number_field(20, type_string);
 }
 
-// TypeProto: tensor_type 1 { elem_type 1 }; no shape means any.
-std::string tensor_type(int type) { return bytes_field(1, number_field(1, static_cast<uint64_t>(type))); }
+// TypeProto: tensor_type 1 { elem_type 1, shape 2 { dim 1 { dim_value 1 } } }; no shape means any.
+std::string tensor_type(int type, const std::vector<uint64_t>& shape) {
+  std::string fields = number_field(1, static_cast<uint64_t>(type)), dimensions;
+  for (uint64_t extent : shape) dimensions += bytes_field(1, number_field(1, extent));
+  if (!shape.empty()) fields += bytes_field(2, dimensions);
+  return bytes_field(1, fields);
+}
 // ValueInfoProto: name 1, type 2
-std::string value_info(const std::string& name, int type) {
-  return bytes_field(1, name) + bytes_field(2, tensor_type(type));
+std::string value_info(const std::string& name, int type, const std::vector<uint64_t>& shape = {}) {
+  return bytes_field(1, name) + bytes_field(2, tensor_type(type, shape));
 }
 
 }  // namespace
 
 std::string one_node_model(const std::string& operation, const std::vector<int>& input_types,
-                           const engine_entry* attributes, size_t attribute_count) {
+                           const engine_entry* attributes, size_t attribute_count,
+                           const std::vector<uint64_t>& shape) {
   // NodeProto: input 1, output 2, op_type 4, attribute 5. GraphProto: node 1, name 2, input 11, output 12.
   std::string node, inputs;
   for (size_t i = 0; i < input_types.size(); i++) {
     std::string name = i < 26 ? std::string(1, static_cast<char>('a' + i)) : "a" + std::to_string(i);
     node += bytes_field(1, name);
-    inputs += bytes_field(11, value_info(name, input_types[i]));
+    inputs += bytes_field(11, value_info(name, input_types[i], shape));
   }
   node += bytes_field(2, "y") + bytes_field(4, operation);
   for (size_t i = 0; i < attribute_count; i++) node += bytes_field(5, attribute(attributes[i]));

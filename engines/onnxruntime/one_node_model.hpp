@@ -8,8 +8,10 @@
 
 namespace enginehost::engines::onnxruntime {
 
-// `input_types` are ONNX's element types. Inputs are called a, b, c, ..., of any shape, and the result is y.
+// `input_types` are ONNX's element types. Inputs are called a, b, c, ..., and the result is y. `shape` is
+// that of every input, empty: any; OpenVINO takes an input of any shape for a scalar.
 std::string one_node_model(const std::string& operation, const std::vector<int>& input_types,
-                           const engine_entry* attributes, size_t attribute_count);
+                           const engine_entry* attributes, size_t attribute_count,
+                           const std::vector<uint64_t>& shape = {});
 
 }  // namespace enginehost::engines::onnxruntime

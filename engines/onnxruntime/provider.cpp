@@ -147,8 +147,15 @@ void compute_on_provider(engine_instance& engine, OrtSessionOptions* options, in
     const OrtEpDevice* device = provider.devices[static_cast<size_t>(index)];
     // DirectML does not know memory patterns.
     if (provider.kind == "dml") runtime.check(api::disable_memory_pattern(table, options), ENGINE_INTERNAL);
-    status =
-        api::append_provider_devices(table, options, runtime.environment(), &device, 1, nullptr, nullptr, 0);
+    // OpenVINO computes float32 in bfloat16 or float16 where the device is faster with it, unless the mode is
+    // accuracy (OpenVINO, "Precision Control").
+    const char *
+        key = "load_config",
+       *value = R"({"CPU": {"EXECUTION_MODE_HINT": "ACCURACY"}, "GPU": {"EXECUTION_MODE_HINT": "ACCURACY"}})";
+    const bool keeps_precision = provider.kind == "openvino";
+    status = api::append_provider_devices(table, options, runtime.environment(), &device, 1,
+                                          keeps_precision ? &key : nullptr,
+                                          keeps_precision ? &value : nullptr, keeps_precision ? 1 : 0);
   }
   if (auto failed = runtime.failure(status, ENGINE_UNAVAILABLE)) {
     const std::string words = loader_words(failed->message);

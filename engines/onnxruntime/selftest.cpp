@@ -8,7 +8,7 @@ namespace {
 
 // Computes the square as a graph of one node, so that a session is made and run on `device`.
 void check_graph(engine_instance* engine, engine_device device, engine_call* call) {
-  std::string bytes = one_node_model("MatMul", {1, 1}, nullptr, 0);
+  std::string bytes = one_node_model("MatMul", {1, 1}, nullptr, 0, {2, 2});
   engine_model_desc desc{};
   desc.size = sizeof desc;
   desc.format = "onnx";
