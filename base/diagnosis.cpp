@@ -11,8 +11,19 @@
 
 namespace enginehost {
 
-Diagnosis& Diagnosis::with(std::string_view what, std::string_view value, std::string_view source) {
-  evidence.push_back({std::string(what), without_passwords(value), without_passwords(source)});
+Diagnosis& Diagnosis::with(Key what, std::string_view value, std::string_view source) {
+  evidence.push_back({what, without_passwords(value), without_passwords(source), {}});
+  return *this;
+}
+
+Diagnosis& Diagnosis::with(Key what, Code value, std::string_view source) {
+  return with(what, text_of(value), source);
+}
+
+Diagnosis& Diagnosis::with_named(std::string_view name, std::string_view value, std::string_view source) {
+  const auto key = key_named(name);
+  with(key.value_or(Key::unlisted), value, source);
+  if (!key) evidence.back().other_name = name;
   return *this;
 }
 
@@ -21,33 +32,39 @@ Diagnosis& Diagnosis::within(std::string_view what_was_being_done) {
   return *this;
 }
 
-std::string_view Diagnosis::value(std::string_view what) const {
+std::string_view Diagnosis::value(Key what) const {
   for (const Evidence& fact : evidence)
     if (fact.what == what) return fact.value;
   return {};
 }
 
-std::vector<std::string> Diagnosis::values(std::string_view what) const {
+std::vector<std::string> Diagnosis::values(Key what) const {
   std::vector<std::string> found;
   for (const Evidence& fact : evidence)
     if (fact.what == what) found.push_back(fact.value);
   return found;
 }
 
-Diagnosis diagnose(std::string_view code) {
+Diagnosis diagnose(Code code) {
   Diagnosis diagnosis;
   diagnosis.code = code;
   return diagnosis;
 }
 
-Diagnosis diagnose_errno(std::string_view code, int error_number) {
-  const bool of_a_library = code.starts_with("EH-L");
+Diagnosis diagnosis_named(std::string_view code) {
+  Diagnosis diagnosis = diagnose(code_named(code));
+  if (diagnosis.code == Code::unknown) diagnosis.unknown_code = code;
+  return diagnosis;
+}
+
+Diagnosis diagnose_errno(Code code, int error_number) {
+  const bool of_a_library = area_of(code) == Area::linking;
   const bool no_descriptor = (error_number == EMFILE || error_number == ENFILE) && !of_a_library;
-  Diagnosis diagnosis = diagnose(no_descriptor ? "EH-F24" : code);
-  diagnosis.with("errno", error_name(error_number)).with("os_said", error_text(error_number));
+  Diagnosis diagnosis = diagnose(no_descriptor ? Code::too_many_open_files : code);
+  diagnosis.with(Key::errno_, error_name(error_number)).with(Key::os_said, error_text(error_number));
   if (error_number == EFBIG)
     if (const std::uint64_t limit = file_size_limit(); limit != UINT64_MAX)
-      diagnosis.with("limit", std::to_string(limit), "RLIMIT_FSIZE");
+      diagnosis.with(Key::limit, std::to_string(limit), "RLIMIT_FSIZE");
   return diagnosis;
 }
 

@@ -34,7 +34,7 @@ void report_inodes(Diagnosis& diagnosis, int error_number, const fs::path& folde
   // The folder itself may be what could not be created.
   for (fs::path above = folder; !space && above.has_relative_path(); space = space_below(above))
     above = above.parent_path();
-  if (space && space->no_more_files) diagnosis.with("free_inodes", "0", "statvfs");
+  if (space && space->no_more_files) diagnosis.with(Key::free_inodes, "0", "statvfs");
 }
 
 // Returns whether lexically_normal() would leave the absolute path as it is: no empty, "." or ".." element
@@ -74,10 +74,10 @@ void FileDescriptor::close() {
   number_ = -1;
 }
 
-Result<FileStamp> stamp_of(const fs::path& file, std::string_view code) {
+Result<FileStamp> stamp_of(const fs::path& file, Code code) {
   calls::Status status{};
   if (calls::stat(file.c_str(), &status) != 0)
-    return fail(diagnose_errno(code, errno).with("file", path_text(file)));
+    return fail(diagnose_errno(code, errno).with(Key::file, path_text(file)));
   return FileStamp{static_cast<std::uint64_t>(status.st_dev), status.st_ino,
                    static_cast<std::uint64_t>(status.st_size), calls::modified_ns(status)};
 }
@@ -89,17 +89,18 @@ bool names_own_descriptor(const fs::path& file) {
   return text == "/dev/stdin" || text.starts_with("/dev/fd/") || text.starts_with("/proc/self/fd/");
 }
 
-Result<FileDescriptor> opened_with(calls::Status& status, const fs::path& file, std::string_view code) {
+Result<FileDescriptor> opened_with(calls::Status& status, const fs::path& file, Code code) {
   const bool own = names_own_descriptor(file);
   FileDescriptor opened(calls::open(file.c_str(), O_RDONLY | O_CLOEXEC | (own ? 0 : O_NONBLOCK)));
   if (!opened.valid() || calls::fstat(opened.get(), &status) != 0)
-    return fail(diagnose_errno(code, errno).with("file", path_text(file)));
+    return fail(diagnose_errno(code, errno).with(Key::file, path_text(file)));
   if (S_ISFIFO(status.st_mode) && !own)
-    return fail(diagnose(code).with("file", path_text(file)).with("problem", "a named pipe, not a file"));
+    return fail(
+        diagnose(code).with(Key::file, path_text(file)).with(Key::problem, "a named pipe, not a file"));
   return opened;
 }
 
-Result<std::string> read_once(const fs::path& file, std::uint64_t limit, std::string_view code) {
+Result<std::string> read_once(const fs::path& file, std::uint64_t limit, Code code) {
   calls::Status status{};
   TRY_ASSIGN(const FileDescriptor opened, opened_with(status, file, code));
   // Asks for one byte more than expected, so that a result of the expected size is complete. Kernel files
@@ -114,15 +115,15 @@ Result<std::string> read_once(const fs::path& file, std::uint64_t limit, std::st
     bytes.resize(before + step);
     const ssize_t got = calls::read(opened.get(), bytes.data() + before, step);
     bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (got < 0) return fail(diagnose_errno(code, errno).with("file", path_text(file)));
+    if (got < 0) return fail(diagnose_errno(code, errno).with(Key::file, path_text(file)));
     const bool whole = size > 0 && bytes.size() == size && static_cast<std::size_t>(got) < step;
     if (bytes.size() <= limit && (got == 0 || whole)) return bytes;
     if (bytes.size() > limit)
       return fail(
           diagnose(code)
-              .with("file", path_text(file))
-              .with("size", size > limit ? std::to_string(size) : "more than " + std::to_string(limit))
-              .with("limit", std::to_string(limit)));
+              .with(Key::file, path_text(file))
+              .with(Key::size, size > limit ? std::to_string(size) : "more than " + std::to_string(limit))
+              .with(Key::limit, std::to_string(limit)));
   }
 }
 
@@ -139,7 +140,7 @@ std::string link_to_nothing(const fs::path& folder) {
 
 }  // namespace
 
-Result<FileDescriptor> open_to_read(const fs::path& file, std::string_view code) {
+Result<FileDescriptor> open_to_read(const fs::path& file, Code code) {
   calls::Status status{};
   return opened_with(status, file, code);
 }
@@ -163,22 +164,22 @@ int write_whole_at(int file, std::string_view bytes, std::uint64_t at) {
   return 0;
 }
 
-Result<void> read_pieces(int file, const fs::path& named, std::string_view code,
+Result<void> read_pieces(int file, const fs::path& named, Code code,
                          const std::function<Result<void>(std::string_view)>& take) {
   std::vector<char> buffer(1u << 20);
   for (;;) {
     const ssize_t got = file < 0 ? -1 : calls::read(file, buffer.data(), buffer.size());
-    if (got < 0) return fail(diagnose_errno(code, errno).with("file", path_text(named)));
+    if (got < 0) return fail(diagnose_errno(code, errno).with(Key::file, path_text(named)));
     if (got == 0) return {};
     TRY(take({buffer.data(), static_cast<std::size_t>(got)}));
   }
 }
 
 // On NFS, an open file that another machine replaced by a rename must be opened again by its name.
-Result<std::string> read_file(const fs::path& file, std::uint64_t limit, std::string_view code) {
+Result<std::string> read_file(const fs::path& file, std::uint64_t limit, Code code) {
   for (int tries = 1;; ++tries) {
     auto bytes = read_once(file, limit, code);
-    if (bytes || tries == 3 || bytes.error().value("errno") != "ESTALE") return bytes;
+    if (bytes || tries == 3 || bytes.error().value(Key::errno_) != "ESTALE") return bytes;
   }
 }
 
@@ -218,8 +219,8 @@ Result<void> make_folders(const fs::path& folder) {
   if (why == 0) return {};
   Diagnosis diagnosis = diagnose_errno(code_of_write_error(why), why);
   if (const std::string obstacle = link_to_nothing(folder); !obstacle.empty())
-    diagnosis.with("obstacle", obstacle);
-  diagnosis.with("folder", path_text(folder));
+    diagnosis.with(Key::obstacle, obstacle);
+  diagnosis.with(Key::folder, path_text(folder));
   report_inodes(diagnosis, why, folder);
   return fail(std::move(diagnosis));
 }
@@ -239,8 +240,8 @@ Result<void> write_file(const fs::path& file, std::string_view bytes, bool durab
   };
   if (auto written = write_all(opened.get(), bytes); !written) {
     Diagnosis& why = written.error();
-    why.with("file", path_text(file)).with("folder", path_text(file.parent_path()));
-    if (why.code == "EH-F17") why.with("needed", std::to_string(bytes.size()));
+    why.with(Key::file, path_text(file)).with(Key::folder, path_text(file.parent_path()));
+    if (why.code == Code::file_size_limit) why.with(Key::needed, std::to_string(bytes.size()));
     return give_up(std::move(why));
   }
   if (durable && calls::fsync(opened.get()) != 0) return give_up(write_failure(errno, file));
@@ -277,11 +278,12 @@ Result<void> write_copy(const fs::path& from, const fs::path& to, const fs::path
   target.close();
   calls::unlink(to.c_str());
   if (failure->reading)
-    return fail(diagnose_errno("EH-F01", failure->error_number).with("file", path_text(from)));
+    return fail(
+        diagnose_errno(Code::file_not_readable, failure->error_number).with(Key::file, path_text(from)));
   Diagnosis why = write_failure(failure->error_number, named);
   calls::Status status{};
-  if (why.code == "EH-F17" && calls::fstat(source.get(), &status) == 0)
-    why.with("needed", std::to_string(status.st_size));
+  if (why.code == Code::file_size_limit && calls::fstat(source.get(), &status) == 0)
+    why.with(Key::needed, std::to_string(status.st_size));
   return fail(std::move(why));
 }
 
@@ -332,22 +334,22 @@ Result<void> sync_folder(const fs::path& folder) {
   const fs::path named = folder.empty() ? fs::path(".") : folder;
   const FileDescriptor opened(calls::open(named.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened.valid() || (calls::fsync(opened.get()) != 0 && errno != EINVAL))
-    return fail(diagnose_errno(code_of_write_error(errno), errno).with("folder", path_text(folder)));
+    return fail(diagnose_errno(code_of_write_error(errno), errno).with(Key::folder, path_text(folder)));
   return {};
 }
 
-std::string_view code_of_write_error(int error_number) {
+Code code_of_write_error(int error_number) {
   switch (error_number) {
     case ENOSPC:
     case EDQUOT:
-      return "EH-F15";
+      return Code::disk_full;
     case EFBIG:
-      return "EH-F17";
+      return Code::file_size_limit;
     case EMFILE:
     case ENFILE:
-      return "EH-F24";
+      return Code::too_many_open_files;
     default:
-      return "EH-F16";
+      return Code::folder_not_writable;
   }
 }
 
@@ -357,7 +359,7 @@ Diagnosis write_failure(int error_number, const fs::path& file) {
 
 Diagnosis write_failure(int error_number, const fs::path& file, const fs::path& folder) {
   Diagnosis diagnosis = diagnose_errno(code_of_write_error(error_number), error_number);
-  diagnosis.with("file", path_text(file)).with("folder", path_text(folder));
+  diagnosis.with(Key::file, path_text(file)).with(Key::folder, path_text(folder));
   report_inodes(diagnosis, error_number, folder);
   return diagnosis;
 }

@@ -179,8 +179,8 @@ class ArrayReader : public SaxReader {
 
 tl::unexpected<Diagnosis> not_json(std::string_view name, std::string_view problem,
                                    std::optional<std::size_t> position = {}) {
-  Diagnosis diagnosis = diagnose("EH-M01").with("document", name).with("problem", problem);
-  if (position) diagnosis.with("position", std::to_string(*position));
+  Diagnosis diagnosis = diagnose(Code::not_json).with(Key::document, name).with(Key::problem, problem);
+  if (position) diagnosis.with(Key::position, std::to_string(*position));
   return fail(std::move(diagnosis));
 }
 

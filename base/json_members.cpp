@@ -17,9 +17,9 @@ namespace {
 
 Diagnosis at(const JsonText& text, TextPlace place) {
   return std::move(diagnose(text.code)
-                       .with("file", text.file)
-                       .with("line", std::to_string(place.line))
-                       .with("column", std::to_string(place.column)));
+                       .with(Key::file, text.file)
+                       .with(Key::line, std::to_string(place.line))
+                       .with(Key::column, std::to_string(place.column)));
 }
 
 }  // namespace
@@ -27,17 +27,17 @@ Diagnosis at(const JsonText& text, TextPlace place) {
 void JsonText::refuse(const std::string& member, std::string_view problem, std::string_view nearest) {
   if (mistake) return;
   mistake = at(*this, place_of_member(text, member));
-  mistake->with("member", member.empty() ? whole : member).with("problem", problem);
-  if (!nearest.empty()) mistake->with("nearest", nearest);
+  mistake->with(Key::member, member.empty() ? whole : member).with(Key::problem, problem);
+  if (!nearest.empty()) mistake->with(Key::nearest, nearest);
 }
 
 Diagnosis JsonText::unreadable(const Diagnosis& error) const {
-  std::string_view problem = error.value("problem");
+  std::string_view problem = error.value(Key::problem);
   // It counts columns in another way.
   if (const std::size_t end = problem.find(": ");
       problem.starts_with("parse error at ") && end != problem.npos)
     problem.remove_prefix(end + 2);
-  return std::move(at(*this, place_of_mistake(text, error)).with("problem", problem));
+  return std::move(at(*this, place_of_mistake(text, error)).with(Key::problem, problem));
 }
 
 JsonMembers::JsonMembers(JsonText& text, const Json& object, std::string place,

@@ -16,7 +16,7 @@ namespace enginehost {
 // One file that is read. One thread.
 struct JsonText {
   std::string file, text;
-  std::string_view code;   // of a mistake, which has "file", "line", "column", "member", "problem", "nearest"
+  Code code = Code::none;               // of a mistake, which has "file", "line", "column", "member", "problem", "nearest"
   std::string_view whole;  // the file as a member: "the whole plan"
   std::optional<Diagnosis> mistake;
 

@@ -94,7 +94,7 @@ TextPlace place_of_byte(std::string_view text, std::size_t byte) {
 }
 
 TextPlace place_of_mistake(std::string_view text, const Diagnosis& mistake) {
-  const std::string bytes_read(mistake.value("position"));
+  const std::string bytes_read(mistake.value(Key::position));
   return place_of_byte(
       text, static_cast<std::size_t>(std::max<std::int64_t>(parse_integer(bytes_read).value_or(0), 1) - 1));
 }

@@ -14,10 +14,10 @@ namespace {
 namespace fs = std::filesystem;
 
 Diagnosis refusal(std::string_view program, const fs::path& file, std::string_view problem) {
-  return std::move(diagnose("EH-P40")
-                       .with("program", program)
-                       .with("problem", path_text(file) + " " + std::string(problem))
-                       .with("file", path_text(file)));
+  return std::move(diagnose(Code::argument_wrong)
+                       .with(Key::program, program)
+                       .with(Key::problem, path_text(file) + " " + std::string(problem))
+                       .with(Key::file, path_text(file)));
 }
 
 }  // namespace
@@ -27,13 +27,13 @@ bool is_another_user(unsigned owner) { return owner != 0 && std::to_string(owner
 Result<void> refuse_foreign_links(const fs::path& path, std::string_view program) {
   const auto problem = who_may_change(path, Purpose::written).problem;
   if (!problem) return {};
-  const std::string link(problem->value("folder")), owner(problem->value("owner"));
+  const std::string link(problem->value(Key::folder)), owner(problem->value(Key::owner));
   std::error_code error;
   const bool is_the_link = path_of(link) == fs::absolute(path, error);
   Diagnosis diagnosis = refusal(program, path,
                                 (is_the_link ? "is a link" : "leads through the link " + link) + " of user " +
                                     owner + ", who chose where it leads");
-  return fail(std::move(diagnosis.with("link", link).with("owner", owner, "stat")));
+  return fail(std::move(diagnosis.with(Key::link, link).with(Key::owner, owner, "stat")));
 }
 
 Result<fs::path> place_for_file(const fs::path& file, std::string_view program) {

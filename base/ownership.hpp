@@ -58,7 +58,7 @@ Changers who_may_change(const std::filesystem::path& path, Purpose purpose, cons
 // Returns the text of such a problem of `asked`, after the folder that has it if that is another one:
 // "/shared: everybody may write into it".
 inline std::string reason_of(const Diagnosis& problem, const std::filesystem::path& asked = {}) {
-  const std::string text(problem.value("problem")), folder(problem.value("folder"));
+  const std::string text(problem.value(Key::problem)), folder(problem.value(Key::folder));
   return path_of(folder) == asked ? text : folder + ": " + text;
 }
 

@@ -15,7 +15,7 @@ std::string sha256_hex(std::string_view bytes) {
 Result<std::string> sha256_of_file(const std::filesystem::path& file) {
   TRY_ASSIGN(const FileDescriptor opened, open_to_read(file));
   Sha256 digest;
-  TRY(read_pieces(opened.get(), file, "EH-F01", [&](std::string_view bytes) -> Result<void> {
+  TRY(read_pieces(opened.get(), file, Code::file_not_readable, [&](std::string_view bytes) -> Result<void> {
     digest.update(bytes);
     return {};
   }));

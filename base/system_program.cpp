@@ -52,8 +52,8 @@ Result<ChildOutcome> run_by_name(ChildRequest request) {
   const std::string name = request.argv.front();
   const FoundProgram found = find_program(name, environment_variable("PATH").value_or("/usr/bin:/bin"));
   if (found.file.empty()) {
-    Diagnosis missing = diagnose_errno("EH-P20", ENOENT).with("program", name);
-    for (const std::string& entry : found.skipped) missing.with("skipped", entry, "PATH");
+    Diagnosis missing = diagnose_errno(Code::probe_not_started, ENOENT).with(Key::program, name);
+    for (const std::string& entry : found.skipped) missing.with(Key::skipped, entry, "PATH");
     return fail(std::move(missing));
   }
   request.argv.front() = path_text(found.file);

@@ -19,7 +19,7 @@ using namespace inside;
 // unreadable record counts as unchanged.
 bool is_another(const fs::path& file, const std::string& known) {
   const auto now = read_file(file);
-  if (!now) return now.error().value("errno") == "ENOENT";
+  if (!now) return now.error().value(Key::errno_) == "ENOENT";
   const auto then = read_record(known, path_text(file), true),
              later = read_record(*now, path_text(file), true);
   if (!then || !later) return *now != known;
@@ -51,8 +51,8 @@ class Checker {
   }
   bool canceled() const { return options_.cancel && options_.cancel->canceled(); }
   void note(const char* invariant, const std::string& build, Problem problem) {
-    problem.diagnosis.with("layer", path_text(root_)).with("invariant", invariant);
-    if (!build.empty()) problem.diagnosis.with("build", build);
+    problem.diagnosis.with(Key::layer, path_text(root_)).with(Key::invariant, invariant);
+    if (!build.empty()) problem.diagnosis.with(Key::build, build);
     violations_.push_back({invariant, build, std::move(problem)});
   }
   // `why`: the errno of the check.
@@ -61,20 +61,21 @@ class Checker {
     note(invariant, build,
          {missing ? Problem::Kind::missing : Problem::Kind::unreadable,
           generic_text(what.lexically_relative(root_)),
-          (missing ? diagnose("EH-F01") : diagnose_errno("EH-F01", why)).with("file", path_text(what))});
+          (missing ? diagnose(Code::file_not_readable) : diagnose_errno(Code::file_not_readable, why))
+              .with(Key::file, path_text(what))});
   }
   void note_no_folder(const char* invariant, const std::string& build, const fs::path& what,
                       calls::Mode mode) {
     note(invariant, build,
          {Problem::Kind::wrong_kind, generic_text(what.lexically_relative(root_)),
-          diagnose("EH-F11")
-              .with("file", path_text(what))
-              .with("problem",
+          diagnose(Code::path_leads_to_no_file)
+              .with(Key::file, path_text(what))
+              .with(Key::problem,
                     S_ISREG(mode)   ? "a file"
                     : S_ISLNK(mode) ? "a link"
                                     : "a named pipe, a socket or a device",
                     "lstat")
-              .with("expected_kind", "folder")});
+              .with(Key::expected_kind, "folder")});
   }
   std::optional<Problem> problem_in(const fs::path& folder, const TreeEntry& entry, bool closely = false) {
     auto problem = problem_of(folder, entry, options_.deep || closely, &digests_);
@@ -90,7 +91,7 @@ class Checker {
     if (!unread_.insert(folder).second) return;
     note(invariant, build,
          {Problem::Kind::unreadable, generic_text(folder.lexically_relative(root_)),
-          diagnose_errno("EH-F23", error.value()).with("folder", path_text(folder))});
+          diagnose_errno(Code::cache_unusable, error.value()).with(Key::folder, path_text(folder))});
   }
   std::vector<std::string> names_in(const char* folder) {
     std::vector<std::string> names;
@@ -129,10 +130,10 @@ class Checker {
         if (options_.build.empty())
           note("I2", "",
                {Problem::Kind::wrong_kind, "refs/" + name,
-                diagnose("EH-F11")
-                    .with("file", path_text(file))
-                    .with("problem", "a named pipe, a socket or a device", "lstat")
-                    .with("expected_kind", "file")});
+                diagnose(Code::path_leads_to_no_file)
+                    .with(Key::file, path_text(file))
+                    .with(Key::problem, "a named pipe, a socket or a device", "lstat")
+                    .with(Key::expected_kind, "file")});
         continue;
       }
       if (options_.build.empty() || file == ref_file(root_, options_.build)) TRY(record(file));
@@ -142,7 +143,7 @@ class Checker {
 
   Result<void> record(const fs::path& file) {
     const auto text = read_file(file);
-    if (!text && text.error().value("errno") == "ENOENT") return {};
+    if (!text && text.error().value(Key::errno_) == "ENOENT") return {};
     if (text) records_[file] = *text;
     auto installed = text ? read_record(*text, path_text(file)) : fail(text.error());
     if (!installed) {
@@ -178,14 +179,14 @@ class Checker {
     const auto plan = plan_view(root_, installed->trees);
     if (!plan) {
       // A damaged list is reported with its tree.
-      if (whole && plan.error().code == "EH-F20")
+      if (whole && plan.error().code == Code::components_collide)
         note("I2", build,
              {Problem::Kind::wrong_bytes, generic_text(view.lexically_relative(root_)), plan.error()});
       return {};
     }
     const std::set<std::string> restamped = files_with_other_stamps(view, *installed);
     for (const auto& [path, planned] : *plan) {
-      if (canceled()) return fail(diagnose("EH-P10").with("build", build));
+      if (canceled()) return fail(diagnose(Code::canceled).with(Key::build, build));
       if (auto problem = problem_in(view, planned.entry, restamped.contains(path)))
         note("I2", build, std::move(*problem));
     }
@@ -219,14 +220,15 @@ class Checker {
     const std::string build = owner == owner_.end() ? "" : owner->second;
     const auto list = load_list(root_, id);
     if (!list) {
-      note("I1", build,
-           {list.error().code == "EH-F01" ? Problem::Kind::missing : Problem::Kind::wrong_bytes,
-            "lists/" + id, list.error()});
+      note(
+          "I1", build,
+          {list.error().code == Code::file_not_readable ? Problem::Kind::missing : Problem::Kind::wrong_bytes,
+           "lists/" + id, list.error()});
       return {};
     }
     std::set<std::string_view> known;
     for (const TreeEntry& entry : list->entries) {
-      if (canceled()) return fail(diagnose("EH-P10"));
+      if (canceled()) return fail(diagnose(Code::canceled));
       known.insert(entry.path);
       if (auto problem = problem_in(folder, entry)) note("I1", build, std::move(*problem));
     }
@@ -238,9 +240,9 @@ class Checker {
     const auto left = [&](const char* folder, const std::string& name) {
       note("I5", "",
            {Problem::Kind::unexpected, std::string(folder) + "/" + name,
-            diagnose("EH-F08")
-                .with("file", path_text(root_ / folder / path_of(name)))
-                .with("problem", "nothing refers to it")});
+            diagnose(Code::file_damaged)
+                .with(Key::file, path_text(root_ / folder / path_of(name)))
+                .with(Key::problem, "nothing refers to it")});
     };
     for (const std::string& name : names_in("stage")) left("stage", name);
     if (!all_read_) return;

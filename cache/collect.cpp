@@ -198,7 +198,7 @@ class Collection {
   // One build that cannot be checked or removed must not keep the others.
   void note(Candidate& candidate, const std::string& why, Result<Kept> kept) {
     if (!kept) {
-      report.stayed.push_back(std::move(kept.error().with("build", candidate.build.build)));
+      report.stayed.push_back(std::move(kept.error().with(Key::build, candidate.build.build)));
       kept = Kept{"a failure; the reason is listed separately"};
     }
     candidate.gone = kept->why.empty();
@@ -295,8 +295,8 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
       if (!kept.why.empty() || options.dry_run) return kept;
       auto gone = release(root_, build.build, program_);
       // Another process has taken or removed it between the check and the lock.
-      if (!gone && gone.error().code == "EH-F18") return Kept{"in use"};
-      if (!gone && gone.error().code == "EH-S23") return Kept{};
+      if (!gone && gone.error().code == Code::lock_held) return Kept{"in use"};
+      if (!gone && gone.error().code == Code::build_not_installed) return Kept{};
       if (!gone) return fail(std::move(gone).error());
       released.push_back(std::move(*gone));
       return Kept{};
@@ -318,8 +318,8 @@ Result<Collected> Store::collect(const CollectOptions& options) const {
   // The sweep may have reported the same problem.
   const auto is_reported = [&](const Diagnosis& why) {
     return std::ranges::any_of(report.stayed, [&](const Diagnosis& reported) {
-      return reported.code == why.code && reported.value("file") == why.value("file") &&
-             reported.value("folder") == why.value("folder");
+      return reported.code == why.code && reported.value(Key::file) == why.value(Key::file) &&
+             reported.value(Key::folder) == why.value(Key::folder);
     });
   };
   if (!records && !is_reported(records.error())) report.stayed.push_back(records.error());

@@ -22,10 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Problem problem(Problem::Kind kind, const fs::path& folder, const TreeEntry& entry, const char* code) {
+Problem problem(Problem::Kind kind, const fs::path& folder, const TreeEntry& entry, Code code) {
   Problem result{kind, entry.path, diagnose(code)};
-  result.diagnosis.with("file", path_text(folder / path_of(entry.path)));
-  if (entry.kind != TreeEntry::Kind::link) result.diagnosis.with("needed_size", std::to_string(entry.size));
+  result.diagnosis.with(Key::file, path_text(folder / path_of(entry.path)));
+  if (entry.kind != TreeEntry::Kind::link)
+    result.diagnosis.with(Key::needed_size, std::to_string(entry.size));
   return result;
 }
 
@@ -61,41 +62,41 @@ std::optional<Problem> problem_of(const fs::path& folder, const TreeEntry& entry
   calls::Status status{};
   if (calls::lstat(file.c_str(), &status) != 0) {
     Problem found = problem(errno == ENOENT || errno == ENOTDIR ? Kind::missing : Kind::unreadable, folder,
-                            entry, "EH-F01");
-    found.diagnosis.with("os_said", error_text(errno), "lstat");
+                            entry, Code::file_not_readable);
+    found.diagnosis.with(Key::os_said, error_text(errno), "lstat");
     return found;
   }
   const bool want_link = entry.kind == TreeEntry::Kind::link;
   if (want_link ? !S_ISLNK(status.st_mode) : !S_ISREG(status.st_mode)) {
-    Problem found = problem(Kind::wrong_kind, folder, entry, "EH-F11");
-    found.diagnosis.with("problem", kind_of(status.st_mode), "lstat")
-        .with("expected_kind", want_link ? "link" : "file");
+    Problem found = problem(Kind::wrong_kind, folder, entry, Code::path_leads_to_no_file);
+    found.diagnosis.with(Key::problem, kind_of(status.st_mode), "lstat")
+        .with(Key::expected_kind, want_link ? "link" : "file");
     return found;
   }
   if (want_link) {
     std::error_code error;
     const std::string target = path_text(fs::read_symlink(file, error));
     if (target == entry.identity) return {};
-    Problem found = problem(Kind::wrong_bytes, folder, entry, "EH-F08");
-    found.diagnosis.with("expected_target", entry.identity).with("actual_target", target);
+    Problem found = problem(Kind::wrong_bytes, folder, entry, Code::file_damaged);
+    found.diagnosis.with(Key::expected_target, entry.identity).with(Key::actual_target, target);
     return found;
   }
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (size != entry.size) {
-    Problem found = size == 0           ? problem(Kind::empty, folder, entry, "EH-F02")
-                    : size < entry.size ? problem(Kind::truncated, folder, entry, "EH-F04")
-                                        : problem(Kind::wrong_size, folder, entry, "EH-F08");
-    found.diagnosis.with("size", std::to_string(size), "lstat");
+    Problem found = size == 0           ? problem(Kind::empty, folder, entry, Code::file_empty)
+                    : size < entry.size ? problem(Kind::truncated, folder, entry, Code::file_truncated)
+                                        : problem(Kind::wrong_size, folder, entry, Code::file_damaged);
+    found.diagnosis.with(Key::size, std::to_string(size), "lstat");
     return found;
   }
   if (!deep) return {};
   const auto actual = digest_of(file, status, known);
   if (!actual) return Problem{Kind::unreadable, entry.path, actual.error()};
   if (*actual == entry.identity) return {};
-  Problem found = problem(Kind::wrong_bytes, folder, entry, "EH-F08");
-  found.diagnosis.with("size", std::to_string(size), "lstat")
-      .with("expected", entry.identity)
-      .with("found", *actual);
+  Problem found = problem(Kind::wrong_bytes, folder, entry, Code::file_damaged);
+  found.diagnosis.with(Key::size, std::to_string(size), "lstat")
+      .with(Key::expected, entry.identity)
+      .with(Key::found, *actual);
   return found;
 }
 
@@ -111,10 +112,10 @@ std::optional<Problem> mode_problem_of(const fs::path& folder, const TreeEntry& 
   const calls::Mode wanted = mode_of(entry), has = status.st_mode & 07777;
   const bool may_be_changed = (has & (0222 | S_ISUID | S_ISGID)) != 0;
   if ((!may_be_changed && (has & wanted) == wanted) || !keeps_modes(folder)) return {};
-  Problem found = problem(Problem::Kind::wrong_mode, folder, entry, "EH-F08");
-  found.diagnosis.with("problem", "its mode is " + octal(has) + " and was " + octal(wanted))
-      .with("mode", octal(has), "lstat")
-      .with("expected_mode", octal(wanted));
+  Problem found = problem(Problem::Kind::wrong_mode, folder, entry, Code::file_damaged);
+  found.diagnosis.with(Key::problem, "its mode is " + octal(has) + " and was " + octal(wanted))
+      .with(Key::mode, octal(has), "lstat")
+      .with(Key::expected_mode, octal(wanted));
   return found;
 }
 
@@ -131,7 +132,9 @@ std::vector<fs::path> unlisted_files(const fs::path& folder,
 
 Problem unlisted_file(const fs::path& folder, const fs::path& file) {
   return {Problem::Kind::unexpected, generic_text(file.lexically_relative(folder)),
-          diagnose("EH-F08").with("file", path_text(file)).with("problem", "nobody installed it")};
+          diagnose(Code::file_damaged)
+              .with(Key::file, path_text(file))
+              .with(Key::problem, "nobody installed it")};
 }
 
 std::set<std::string> files_with_other_stamps(const fs::path& view, const Installed& installed) {
@@ -180,20 +183,21 @@ Result<std::vector<Problem>> Store::verify(std::string_view build, bool deep,
   std::vector<Problem> problems;
   std::set<std::string> known;
   const auto note = [&](Problem found) {
-    found.diagnosis.with("build", build).with("layer", path_text(installed->layer));
-    if (installed->read_only) found.diagnosis.with("read_only_layer", path_text(installed->layer));
+    found.diagnosis.with(Key::build, build).with(Key::layer, path_text(installed->layer));
+    if (installed->read_only) found.diagnosis.with(Key::read_only_layer, path_text(installed->layer));
     problems.push_back(std::move(found));
   };
   const std::set<std::string> restamped = files_with_other_stamps(installed->folder, *installed);
   for (const std::string& tree : installed->trees) {
     auto list = load_list(installed->layer, tree);
     if (!list) {
-      note({list.error().code == "EH-F01" ? Problem::Kind::missing : Problem::Kind::wrong_bytes,
-            "lists/" + tree, std::move(list).error()});
+      note(
+          {list.error().code == Code::file_not_readable ? Problem::Kind::missing : Problem::Kind::wrong_bytes,
+           "lists/" + tree, std::move(list).error()});
       continue;
     }
     for (const TreeEntry& entry : list->entries) {
-      if (cancel && cancel->canceled()) return fail(diagnose("EH-P10").with("build", build));
+      if (cancel && cancel->canceled()) return fail(diagnose(Code::canceled).with(Key::build, build));
       if (!known.insert(entry.path).second) continue;
       if (auto found = problem_of(installed->folder, entry, deep || restamped.contains(entry.path)))
         note(std::move(*found));
@@ -219,10 +223,10 @@ Result<std::optional<Diagnosis>> Store::check_bytes(const Installed& installed, 
   std::uint64_t hashed = 0;
   for (const TreeEntry& entry : entries) {
     if (hashed >= most_bytes) break;
-    if (cancel && cancel->canceled()) return fail(diagnose("EH-P10").with("build", installed.build));
+    if (cancel && cancel->canceled()) return fail(diagnose(Code::canceled).with(Key::build, installed.build));
     if (auto found = problem_of(installed.folder, entry, true))
       return std::optional(std::move(
-          found->diagnosis.with("build", installed.build).with("layer", path_text(installed.layer))));
+          found->diagnosis.with(Key::build, installed.build).with(Key::layer, path_text(installed.layer))));
     hashed += entry.size;
   }
   return std::optional<Diagnosis>();

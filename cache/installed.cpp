@@ -113,9 +113,9 @@ std::string write_record(const Installed& installed) {
 
 Result<Installed> read_record(std::string_view text, std::string_view name, bool summary) {
   const auto no_record = [&](std::string_view problem) {
-    return fail(diagnose("EH-F08").with("file", name).with("problem", problem));
+    return fail(diagnose(Code::file_damaged).with(Key::file, name).with(Key::problem, problem));
   };
-  if (text.empty()) return fail(diagnose("EH-F02").with("file", name).with("size", "0"));
+  if (text.empty()) return fail(diagnose(Code::file_empty).with(Key::file, name).with(Key::size, "0"));
   if (text.substr(0, text.find('\n')) != first_line)
     return no_record(text.starts_with("enginehost-ref ") ? "a newer program wrote this record"
                                                          : "not a record");

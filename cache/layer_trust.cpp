@@ -47,18 +47,18 @@ std::optional<Diagnosis> folder_unreadable(const fs::path& folder) {
   if (calls::stat(folder.c_str(), &status) != 0 && errno == ENOENT) {
     std::error_code error;
     if (!fs::is_symlink(fs::symlink_status(folder, error))) return {};
-    return std::move(diagnose("EH-F23")
-                         .with("folder", path_text(folder))
-                         .with("problem", "a link to " + path_text(fs::read_symlink(folder, error)) +
-                                              ", which is not there"));
+    return std::move(diagnose(Code::cache_unusable)
+                         .with(Key::folder, path_text(folder))
+                         .with(Key::problem, "a link to " + path_text(fs::read_symlink(folder, error)) +
+                                                 ", which is not there"));
   }
   const FileDescriptor opened(calls::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (opened.valid() && calls::access(folder.c_str(), X_OK) == 0) return {};
   const int why = errno;
-  Diagnosis diagnosis =
-      why == ENOTDIR && S_ISREG(status.st_mode) ? diagnose("EH-F23") : diagnose_errno("EH-F23", why);
-  if (diagnosis.evidence.empty()) diagnosis.with("problem", "a file, not a folder");
-  return std::move(diagnosis.with("folder", path_text(folder)));
+  Diagnosis diagnosis = why == ENOTDIR && S_ISREG(status.st_mode) ? diagnose(Code::cache_unusable)
+                                                                  : diagnose_errno(Code::cache_unusable, why);
+  if (diagnosis.evidence.empty()) diagnosis.with(Key::problem, "a file, not a folder");
+  return std::move(diagnosis.with(Key::folder, path_text(folder)));
 }
 
 std::vector<Diagnosis> layers_passed_over(const std::vector<fs::path>& layers) {
@@ -78,7 +78,9 @@ std::vector<Diagnosis> place_problems(const fs::path& root) {
     if (auto problem = who_may_change_folder(folder, root, Purpose::belief).problem)
       problems.push_back(std::move(*problem));
   if (forbids_execution(root))
-    problems.push_back(diagnose("EH-L22").with("folder", path_text(root)).with("flag", "noexec", "statvfs"));
+    problems.push_back(diagnose(Code::mounted_noexec)
+                           .with(Key::folder, path_text(root))
+                           .with(Key::flag, "noexec", "statvfs"));
   if (auto format = check_format(root); !format) problems.push_back(std::move(format).error());
   return problems;
 }

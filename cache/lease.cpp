@@ -130,8 +130,8 @@ Result<Lease> Store::lease(const Installed& installed) const {
   if (lock) {
     lease.lock_ = std::move(*lock);
     if (!installed.read_only) lease.lock_.note_use();
-  } else if (lock.error().code != "EH-F16" && lock.error().code != "EH-F15" &&
-             lock.error().code != "EH-F18") {
+  } else if (lock.error().code != Code::folder_not_writable && lock.error().code != Code::disk_full &&
+             lock.error().code != Code::lock_held) {
     // If no lock file can be created, no process with our rights or less can remove the build either.
     return fail(std::move(lock.error()));
   }
@@ -142,9 +142,9 @@ Result<Lease> Store::lease(const Installed& installed) const {
   for (const fs::path& needed : {ref_file(installed.layer, record_name(installed)), installed.folder}) {
     auto stamp = stamp_of(needed);
     if (stamp) continue;
-    const std::string_view why = stamp.error().value("errno");
-    if (why == "ENOENT" || why == "ENOTDIR") stamp.error().with("problem", "removed meanwhile");
-    return fail(std::move(stamp.error().with("build", installed.build)));
+    const std::string_view why = stamp.error().value(Key::errno_);
+    if (why == "ENOENT" || why == "ENOTDIR") stamp.error().with(Key::problem, "removed meanwhile");
+    return fail(std::move(stamp.error().with(Key::build, installed.build)));
   }
   return lease;
 }
@@ -155,7 +155,8 @@ Result<Lease> Store::lease_as_recorded(Installed& record) const {
       std::filesystem::path(root_);  // a copy to move from; assignment would run more code at process start
   auto lock = FileLock::shared_at_once(text_below(root_, {"leases", record.digest}).append(".lk"));
   // A process that removes a build's files holds the lock exclusively, so what exists now stays.
-  if (!lock || !inside::are_as_stamped(record)) return fail(diagnose("EH-F01").with("build", record.build));
+  if (!lock || !inside::are_as_stamped(record))
+    return fail(diagnose(Code::file_not_readable).with(Key::build, record.build));
   lock->note_use();
   Lease lease;
   lease.lock_ = std::move(*lock);

@@ -88,12 +88,12 @@ LockHolder holder_of_lock(const FileDescriptor& lock, const std::filesystem::pat
 }
 
 Diagnosis held_by_another(const std::filesystem::path& file, const LockHolder& holder) {
-  Diagnosis diagnosis = diagnose("EH-F18");
-  diagnosis.with("file", path_text(file));
-  if (holder.pid != 0) diagnosis.with("holder", std::to_string(holder.pid), path_text(file));
-  if (!holder.program.empty()) diagnosis.with("holder_name", holder.program, path_text(file));
-  if (holder.since != 0) diagnosis.with("since", std::to_string(holder.since), path_text(file));
-  diagnosis.with("waited", std::to_string(holder.waited.count() / 1000) + " s");
+  Diagnosis diagnosis = diagnose(Code::lock_held);
+  diagnosis.with(Key::file, path_text(file));
+  if (holder.pid != 0) diagnosis.with(Key::holder, std::to_string(holder.pid), path_text(file));
+  if (!holder.program.empty()) diagnosis.with(Key::holder_name, holder.program, path_text(file));
+  if (holder.since != 0) diagnosis.with(Key::since, std::to_string(holder.since), path_text(file));
+  diagnosis.with(Key::waited, std::to_string(holder.waited.count() / 1000) + " s");
   return diagnosis;
 }
 
@@ -112,9 +112,9 @@ Result<FileDescriptor> wait_for(const std::filesystem::path& file, int operation
         break;
       }
       if (errno != EWOULDBLOCK && errno != EINTR)
-        return fail(diagnose_errno("EH-F18", errno).with("file", path_text(file)));
+        return fail(diagnose_errno(Code::lock_held, errno).with(Key::file, path_text(file)));
       if (wait.cancel && wait.cancel->canceled())
-        return fail(diagnose("EH-P10").with("file", path_text(file)));
+        return fail(diagnose(Code::canceled).with(Key::file, path_text(file)));
       const Clock::time_point now = Clock::now();
       if (now - last_reported >= report_every) {
         last_reported = now;
@@ -173,7 +173,8 @@ Result<std::optional<FileLock>> FileLock::try_exclusive(const std::filesystem::p
   at_once.patience = milliseconds{0};
   auto lock = exclusive(file, program, at_once);
   if (lock) return std::optional<FileLock>(std::move(*lock));
-  if (lock.error().code == "EH-F18" && lock.error().value("errno").empty()) return std::optional<FileLock>();
+  if (lock.error().code == Code::lock_held && lock.error().value(Key::errno_).empty())
+    return std::optional<FileLock>();
   return fail(std::move(lock.error()));
 }
 

@@ -36,7 +36,9 @@ class Repair {
     for (const RepairedFile& file : repaired_.files)
       if (file.problem.path == problem.path) return;
     repaired_.files.push_back({problem, from});
-    repaired_.files.back().problem.diagnosis.with("build", installed_.build).with("layer", path_text(root_));
+    repaired_.files.back()
+        .problem.diagnosis.with(Key::build, installed_.build)
+        .with(Key::layer, path_text(root_));
   }
 
   // The list of a tree is the same in every layer.
@@ -142,7 +144,8 @@ class Repair {
                                            const TreeList& list) {
     std::vector<Problem> left;
     for (const TreeEntry& entry : list.entries) {
-      if (cancel_ && cancel_->canceled()) return fail(diagnose("EH-P10").with("build", installed_.build));
+      if (cancel_ && cancel_->canceled())
+        return fail(diagnose(Code::canceled).with(Key::build, installed_.build));
       auto problem = problem_of(folder, entry, true, &digests_);
       if (!problem) problem = mode_problem_of(folder, entry);
       if (!problem) continue;
@@ -162,7 +165,7 @@ class Repair {
     const bool was_there = is_there();
     auto source = fetch_ ? fetch_(tree, entries, into) : Result<std::string>(std::string());
     if (!source) {
-      if (source.error().code == "EH-P10") return fail(std::move(source).error());
+      if (source.error().code == Code::canceled) return fail(std::move(source).error());
       repaired_.not_fetched.push_back(std::move(source).error());
     }
     TRY_ASSIGN(const FileLock lock, lock_tree(root_, tree, {}));

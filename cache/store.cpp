@@ -87,9 +87,9 @@ Result<void> check_bytes(const fs::path& root, const Installed& installed, const
     if (auto problem = problem_of(installed.folder, *entry, true)) return fail(std::move(problem->diagnosis));
     return {};
   }
-  return fail(diagnose("EH-F08")
-                  .with("file", path_text(installed.folder / path_of(file.path)))
-                  .with("problem", "not in the list of any tree of the build"));
+  return fail(diagnose(Code::file_damaged)
+                  .with(Key::file, path_text(installed.folder / path_of(file.path)))
+                  .with(Key::problem, "not in the list of any tree of the build"));
 }
 
 bool is_as_stamped(const calls::Status& status, const LoadableFile& file) {
@@ -105,9 +105,9 @@ Result<bool> check_files(const fs::path& root, Installed& installed) {
     calls::Status status{};
     const fs::path place = installed.folder / path_of(file.path);
     if (calls::lstat(place, &status) != 0)
-      return fail(diagnose_errno("EH-F01", errno)
-                      .with("file", path_text(place))
-                      .with("needed_size", std::to_string(file.size)));
+      return fail(diagnose_errno(Code::file_not_readable, errno)
+                      .with(Key::file, path_text(place))
+                      .with(Key::needed_size, std::to_string(file.size)));
     if (is_as_stamped(status, file)) continue;
     TRY(check_bytes(root, installed, file));
     file.inode = status.st_ino;
@@ -141,11 +141,12 @@ void list_layer(const fs::path& root, bool read_only, Listed& listed, std::vecto
                 std::vector<Diagnosis>* unread) {
   char buffer[summary_bytes];
   const std::size_t before = result.size();
-  const auto note = [&](int why, const char* what, const fs::path& place) {
+  const auto note = [&](int why, Key what, const fs::path& place) {
     // A record that was removed meanwhile does not exist.
     if (unread == nullptr || why == 0 || why == ENOENT || why == ENOTDIR) return;
-    unread->push_back(
-        std::move(diagnose_errno("EH-F23", why).with(what, path_text(place)).with("layer", path_text(root))));
+    unread->push_back(std::move(diagnose_errno(Code::cache_unusable, why)
+                                    .with(what, path_text(place))
+                                    .with(Key::layer, path_text(root))));
   };
   const int failure = calls::for_each_name(root / "refs", [&](int folder, const char* entry) {
     const std::string_view name(entry);
@@ -156,7 +157,7 @@ void list_layer(const fs::path& root, bool read_only, Listed& listed, std::vecto
     if (got < 0) {
       const int why = errno;
       const fs::path place = root / "refs" / path_of(name);
-      if (!is_no_record(place)) note(why, "file", place);
+      if (!is_no_record(place)) note(why, Key::file, place);
     }
     if (got <= 0) return;
     auto record = read_record(std::string_view(buffer, static_cast<std::size_t>(got)), name, true);
@@ -172,7 +173,7 @@ void list_layer(const fs::path& root, bool read_only, Listed& listed, std::vecto
     record->read_only = read_only;
     result.push_back(std::move(*record));
   });
-  note(failure, "folder", root / "refs");
+  note(failure, Key::folder, root / "refs");
   for (std::size_t at = before; at < result.size(); ++at)
     listed.builds.emplace(result[at].engine, result[at].published_id());
 }
@@ -198,7 +199,7 @@ namespace inside {
 Result<std::optional<Installed>> read_ref(const fs::path& root, std::string_view build, bool read_only) {
   const fs::path file = ref_file(root, build);
   auto text = read_file(file, record_limit);
-  if (!text && text.error().value("errno") == "ENOENT") return record_of_engine(root, build, read_only);
+  if (!text && text.error().value(Key::errno_) == "ENOENT") return record_of_engine(root, build, read_only);
   if (!text) return fail(std::move(text.error()));
   TRY_ASSIGN(Installed installed, read_record(*text, path_text(file)));
   installed.folder = view_folder(root, installed.digest);
@@ -225,25 +226,25 @@ Result<void> check_format(const fs::path& root) {
   const auto layer = parse_json(*text, path_text(file));
   // Writing to a layer of unknown format could damage what a newer program made.
   if (!layer || !(*layer)["format"].is_integer())
-    return fail(
-        diagnose("EH-F23")
-            .with("folder", path_text(root))
-            .with("file", path_text(file))
-            .with("damaged", "LAYER.json")
-            .with("problem", layer ? "it has no number called \"format\"" : layer.error().value("problem")));
+    return fail(diagnose(Code::cache_unusable)
+                    .with(Key::folder, path_text(root))
+                    .with(Key::file, path_text(file))
+                    .with(Key::damaged, "LAYER.json")
+                    .with(Key::problem,
+                          layer ? "it has no number called \"format\"" : layer.error().value(Key::problem)));
   const std::int64_t format = (*layer)["format"].as_integer();
   if (format <= layer_format) return {};
-  return fail(diagnose("EH-F16")
-                  .with("folder", path_text(root))
-                  .with("format", std::to_string(format), path_text(root / "LAYER.json"))
-                  .with("supported_format", std::to_string(layer_format))
-                  .with("problem", "a newer program made this cache"));
+  return fail(diagnose(Code::folder_not_writable)
+                  .with(Key::folder, path_text(root))
+                  .with(Key::format, std::to_string(format), path_text(root / "LAYER.json"))
+                  .with(Key::supported_format, std::to_string(layer_format))
+                  .with(Key::problem, "a newer program made this cache"));
 }
 
 Result<bool> is_there(const fs::path& file) {
   if (calls::access(file.c_str(), F_OK) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return false;
-  return fail(diagnose_errno("EH-F23", errno).with("file", path_text(file)));
+  return fail(diagnose_errno(Code::cache_unusable, errno).with(Key::file, path_text(file)));
 }
 
 std::string file_name_for(std::string_view text) {
@@ -256,18 +257,20 @@ Result<TreeList> load_list(const fs::path& root, std::string_view tree_id) {
   const fs::path file = root / "lists" / tree_id;
   TRY_ASSIGN(const std::string text, read_file(file, 256u << 20));
   if (const std::string actual = sha256_hex(text); actual != tree_id)
-    return fail(
-        diagnose("EH-F08").with("file", path_text(file)).with("expected", tree_id).with("found", actual));
+    return fail(diagnose(Code::file_damaged)
+                    .with(Key::file, path_text(file))
+                    .with(Key::expected, tree_id)
+                    .with(Key::found, actual));
   return read_tree_list(text, path_text(file));
 }
 
 Diagnosis disk_failure(int error_number, const fs::path& file, const fs::path& root) {
   Diagnosis diagnosis = write_failure(error_number, file, root);
-  if (error_number == EXDEV) diagnosis.with("crossed", path_text(file));
+  if (error_number == EXDEV) diagnosis.with(Key::crossed, path_text(file));
   if (error_number != EACCES && error_number != EPERM) return diagnosis;
   if (const auto foreign = made_by_another(root, file)) {
-    diagnosis.with("foreign", path_text(foreign->path)).with("foreign_owner", foreign->owner, "stat");
-    if (foreign->within != root) diagnosis.with("reference", path_text(foreign->within));
+    diagnosis.with(Key::foreign, path_text(foreign->path)).with(Key::foreign_owner, foreign->owner, "stat");
+    if (foreign->within != root) diagnosis.with(Key::reference, path_text(foreign->within));
   }
   return diagnosis;
 }
@@ -289,12 +292,12 @@ Store Store::open(fs::path root, std::vector<fs::path> layers, std::string progr
 
 Result<void> Store::check_place() const {
   if (!root_.empty()) return {};
-  return fail(
-      diagnose("EH-F16")
-          .with("variable", home_variable())
-          .with("problem", std::string("there is no folder for the cache: this user has no home folder (") +
-                               home_variable() +
-                               " is not set, or is no absolute path), or it belongs to another user"));
+  return fail(diagnose(Code::folder_not_writable)
+                  .with(Key::variable, home_variable())
+                  .with(Key::problem,
+                        std::string("there is no folder for the cache: this user has no home folder (") +
+                            home_variable() +
+                            " is not set, or is no absolute path), or it belongs to another user"));
 }
 
 Result<void> Store::check_readable() const {
@@ -323,7 +326,7 @@ Result<std::optional<fs::path>> Store::move_aside(const fs::path& odd) const {
 
 Result<bool> Store::repair_layout() const {
   const auto checked = check_format(root_);
-  if (checked || checked.error().code != "EH-F23") return false;
+  if (checked || checked.error().code != Code::cache_unusable) return false;
   TRY(write_file(root_ / "LAYER.json", layout_text(program_)));
   return true;
 }
@@ -332,9 +335,9 @@ namespace {
 
 // In a container with a read-only root often only a folder for temporary files can be written.
 Result<void> with_usable_folder(Result<void> ready) {
-  if (!ready && ready.error().code == "EH-F16")
+  if (!ready && ready.error().code == Code::folder_not_writable)
     if (const fs::path folder = usable_temporary_folder(); !folder.empty())
-      ready.error().with("usable_folder", path_text(folder));
+      ready.error().with(Key::usable_folder, path_text(folder));
   return ready;
 }
 
@@ -386,22 +389,23 @@ std::optional<std::string> Store::own_record(std::string_view build) const {
 
 Diagnosis Store::not_installed(std::string_view build) const {
   if (auto readable = check_readable(); !readable) return std::move(readable).error();
-  Diagnosis diagnosis = diagnose("EH-S23").with("build", build).with("folder", path_text(root_));
+  Diagnosis diagnosis =
+      diagnose(Code::build_not_installed).with(Key::build, build).with(Key::folder, path_text(root_));
   std::vector<std::string> known;
   std::vector<Diagnosis> unread;
   for (const Installed& installed : list(&unread)) {
     known.push_back(installed.build);
     if (installed.build != build || !installed.read_only) continue;
-    diagnosis.with("in_layer", path_text(installed.layer));
+    diagnosis.with(Key::in_layer, path_text(installed.layer));
     return diagnosis;
   }
   // Records of other builds do not matter here.
   const fs::path record = ref_file(root_, build).filename();
   for (Diagnosis& why : unread)
-    if (const fs::path file = path_of(why.value("file")); file.empty() || file.filename() == record)
+    if (const fs::path file = path_of(why.value(Key::file)); file.empty() || file.filename() == record)
       return std::move(why);
-  if (const auto near = nearest(build, known)) diagnosis.with("nearest", *near);
-  for (const std::string& one : known) diagnosis.with("installed", one);
+  if (const auto near = nearest(build, known)) diagnosis.with(Key::nearest, *near);
+  for (const std::string& one : known) diagnosis.with(Key::installed, one);
   return diagnosis;
 }
 
@@ -417,8 +421,8 @@ Result<std::optional<Installed>> Store::find(std::string_view build,
                         bool read_only) -> std::optional<Installed> {
     const auto note = [&](Diagnosis diagnosis) {
       if (damaged) return;
-      damaged = std::move(diagnosis.with("build", build).with("layer", path_text(layer)));
-      if (read_only) damaged->with("read_only_layer", path_text(layer));
+      damaged = std::move(diagnosis.with(Key::build, build).with(Key::layer, path_text(layer)));
+      if (read_only) damaged->with(Key::read_only_layer, path_text(layer));
     };
     auto record = read_ref(layer, name, read_only);
     if (!record) {

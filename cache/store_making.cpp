@@ -79,7 +79,7 @@ Result<Stage> Store::stage(std::string_view key, const WaitOptions& wait) const 
   WaitOptions waiting = wait;
   if (!kept && !waiting.at_most) waiting.at_most = longest_wait_without_locks;
   const auto or_without = [&](Result<FileLock> lock) -> Result<FileLock> {
-    if (!lock && !kept && lock.error().code == "EH-F18") return FileLock();
+    if (!lock && !kept && lock.error().code == Code::lock_held) return FileLock();
     return lock;
   };
   TRY_ASSIGN(FileLock lock, or_without(FileLock::exclusive(lock_file(root_, key), program_, waiting)));
@@ -99,17 +99,17 @@ fs::path Store::partial(std::string_view sha256, const Stage& stage) const {
 
 Result<void> Store::require_space(std::uint64_t bytes, std::uint64_t largest) const {
   if (const std::uint64_t limit = file_size_limit(); limit < largest)
-    return fail(diagnose("EH-F17")
-                    .with("folder", path_text(root_))
-                    .with("needed", std::to_string(largest))
-                    .with("limit", std::to_string(limit), "RLIMIT_FSIZE"));
+    return fail(diagnose(Code::file_size_limit)
+                    .with(Key::folder, path_text(root_))
+                    .with(Key::needed, std::to_string(largest))
+                    .with(Key::limit, std::to_string(limit), "RLIMIT_FSIZE"));
   const auto space = space_below(root_);
   if (!space || (space->free >= bytes && !space->no_more_files)) return {};
-  Diagnosis diagnosis = diagnose("EH-F15");
-  diagnosis.with("folder", path_text(root_))
-      .with("needed", std::to_string(bytes))
-      .with("free", std::to_string(space->free), "statvfs");
-  if (space->no_more_files) diagnosis.with("free_inodes", "0", "statvfs");
+  Diagnosis diagnosis = diagnose(Code::disk_full);
+  diagnosis.with(Key::folder, path_text(root_))
+      .with(Key::needed, std::to_string(bytes))
+      .with(Key::free, std::to_string(space->free), "statvfs");
+  if (space->no_more_files) diagnosis.with(Key::free_inodes, "0", "statvfs");
   return fail(std::move(diagnosis));
 }
 

@@ -163,12 +163,13 @@ Result<std::set<std::string>> referred(const fs::path& root) {
   const std::vector<fs::path> files = entries_of(root / "refs", error);
   // Unreadable records still exist.
   if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
-    return fail(diagnose_errno("EH-F23", error.value()).with("folder", path_text(root / "refs")));
+    return fail(
+        diagnose_errno(Code::cache_unusable, error.value()).with(Key::folder, path_text(root / "refs")));
   for (const fs::path& file : files) {
     if (file.extension() != ".ref" || is_no_record(file)) continue;
     const auto text = read_file(file);
     // Another process may have just removed it.
-    if (!text && text.error().value("errno") == "ENOENT") continue;
+    if (!text && text.error().value(Key::errno_) == "ENOENT") continue;
     if (!text) return fail(text.error());
     TRY_ASSIGN(const Installed record, read_record(*text, path_text(file)));
     names.insert(record.digest);
@@ -205,7 +206,7 @@ Swept sweep_layer(const fs::path& root, std::string_view freed) {
   auto names = referred(root);
   if (!names) {
     sweep.swept.stayed.push_back(std::move(names.error().with(
-        "consequence", "no file of a build is removed, because an unreadable record may need it")));
+        Key::consequence, "no file of a build is removed, because an unreadable record may need it")));
     return std::move(sweep.swept);
   }
   auto orphaned = orphaned_trees_in(root);
@@ -255,12 +256,12 @@ Result<std::uint64_t> discard(const fs::path& root, const fs::path& what) {
 }
 
 Diagnosis in_use(std::string_view build, const fs::path& lock) {
-  Diagnosis diagnosis = diagnose("EH-F18");
-  diagnosis.with("build", build).with("file", path_text(lock));
+  Diagnosis diagnosis = diagnose(Code::lock_held);
+  diagnosis.with(Key::build, build).with(Key::file, path_text(lock));
   const LockHolder holder = FileLock::holder_of(lock);
-  if (holder.pid != 0) diagnosis.with("holder", std::to_string(holder.pid), path_text(lock));
+  if (holder.pid != 0) diagnosis.with(Key::holder, std::to_string(holder.pid), path_text(lock));
   if (holder.pid != 0 && !holder.program.empty())
-    diagnosis.with("holder_name", holder.program, path_text(lock));
+    diagnosis.with(Key::holder_name, holder.program, path_text(lock));
   return diagnosis;
 }
 
@@ -278,7 +279,7 @@ Result<Released> release(const fs::path& root, std::string_view build, std::stri
   // holds.
   if (!is_no_record(ref)) {
     auto text = read_file(ref);
-    if (!text) return fail(std::move(text.error().with("build", build)));
+    if (!text) return fail(std::move(text.error().with(Key::build, build)));
     if (const auto record = read_record(*text, path_text(ref))) {
       released.digest = record->digest;
       const fs::path lease = lease_file(root, released.digest);
@@ -329,7 +330,7 @@ Result<std::uint64_t> Store::remove(std::string_view build, std::vector<Diagnosi
   // The record of that name is another engine's, and the build is in a layer.
   if (!known && is_there(ref_file(root_, record)).value_or(true)) return fail(not_installed(build));
   auto released = release(root_, record, program_);
-  if (!released && released.error().code == "EH-S23")
+  if (!released && released.error().code == Code::build_not_installed)
     return fail(not_installed(build));  // it may be in a layer
   if (!released) return fail(std::move(released).error());
   calls::unlink(pin_file(root_, record).c_str());

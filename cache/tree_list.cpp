@@ -27,8 +27,10 @@ std::string line_of(const TreeEntry& entry) {
 }
 
 tl::unexpected<Diagnosis> no_list(std::string_view name, std::string_view problem, std::string_view line) {
-  return fail(
-      diagnose("EH-F08").with("file", name).with("problem", problem).with("line", line.substr(0, 200)));
+  return fail(diagnose(Code::file_damaged)
+                  .with(Key::file, name)
+                  .with(Key::problem, problem)
+                  .with(Key::line, line.substr(0, 200)));
 }
 
 Result<TreeEntry> read_line(std::string_view line, std::string_view name) {

@@ -19,14 +19,14 @@ namespace fs = std::filesystem;
 constexpr std::size_t piece_size = 512u << 10;
 
 Diagnosis refused(std::string_view entry, std::string_view problem) {
-  return std::move(diagnose("EH-F19").with("entry", entry).with("problem", problem));
+  return std::move(diagnose(Code::archive_entry_refused).with(Key::entry, entry).with(Key::problem, problem));
 }
 
 Result<void> accept_target(std::string_view path, std::string_view target) {
   std::string_view problem = link_problem(path, target);
   if (problem.empty()) problem = name_problem(target);
   if (problem.empty()) return {};
-  return fail(std::move(refused(path, problem).with("target", target)));
+  return fail(std::move(refused(path, problem).with(Key::target, target)));
 }
 
 }  // namespace
@@ -72,20 +72,21 @@ Result<void> TreeWriter::claim(std::string_view path) {
   if (const auto problem = path_problem(path); !problem.empty()) return fail(refused(path, problem));
   if (const auto problem = name_problem(path); !problem.empty()) return fail(refused(path, problem));
   if (entries_.size() >= limits_.entries)
-    return fail(std::move(refused(path, "too many entries").with("limit", std::to_string(limits_.entries))));
+    return fail(
+        std::move(refused(path, "too many entries").with(Key::limit, std::to_string(limits_.entries))));
   const std::string text(path);
   if (entries_.contains(text)) return fail(refused(path, "occurs twice"));
   if (folders_.contains(text)) return fail(refused(path, "is a folder, too"));
   // Two names that differ in case only are one file on Windows and macOS, and suspicious elsewhere.
   if (const std::string other = spellings_.clash(path); !other.empty())
-    return fail(std::move(refused(path, "differs in case only").with("other", other)));
+    return fail(std::move(refused(path, "differs in case only").with(Key::other, other)));
   return make_parents(path);
 }
 
 Result<void> TreeWriter::count_bytes(std::string_view path, std::uint64_t size) {
   if (size > limits_.bytes - bytes_)
     return fail(std::move(
-        refused(path, "unpacks to more than is allowed").with("limit", std::to_string(limits_.bytes))));
+        refused(path, "unpacks to more than is allowed").with(Key::limit, std::to_string(limits_.bytes))));
   bytes_ += size;
   return {};
 }
@@ -158,7 +159,7 @@ Result<void> TreeWriter::make_link_of(std::string_view path) {
   TreeEntry* const entry = written_file(path);
   if (entry == nullptr) return {};
   const fs::path file = folder_ / path_of(path);
-  TRY_ASSIGN(const std::string target, read_file(file, 4096, "EH-F19"));
+  TRY_ASSIGN(const std::string target, read_file(file, 4096, Code::archive_entry_refused));
   TRY(accept_target(path, target));
   if (calls::unlink(file.c_str()) != 0) return fail(disk_failure(errno, path));
   *entry = {TreeEntry::Kind::link, target.size(), std::string(path), target};
@@ -182,16 +183,16 @@ Result<void> TreeWriter::check_link(const TreeEntry& link) const {
     std::string target = generic_text(joined);
     if (target.ends_with('/')) target.pop_back();
     if (const auto problem = link_problem(at->path, at->identity); !problem.empty())
-      return fail(std::move(refused(link.path, problem).with("target", link.identity)));
+      return fail(std::move(refused(link.path, problem).with(Key::target, link.identity)));
     if (folders_.contains(target) || target == ".") return {};
     const auto found = entries_.find(target);
     if (found == entries_.end())
-      return fail(std::move(
-          refused(link.path, "link to something that is not in the archive").with("target", link.identity)));
+      return fail(std::move(refused(link.path, "link to something that is not in the archive")
+                                .with(Key::target, link.identity)));
     if (found->second.kind != TreeEntry::Kind::link) return {};
     at = &found->second;
   }
-  return fail(std::move(refused(link.path, "links in a circle").with("target", link.identity)));
+  return fail(std::move(refused(link.path, "links in a circle").with(Key::target, link.identity)));
 }
 
 Result<void> TreeWriter::sync_all() const {

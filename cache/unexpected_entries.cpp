@@ -15,10 +15,10 @@ namespace enginehost::cache::inside {
 namespace {
 
 Diagnosis in_the_way(const fs::path& place, std::string problem) {
-  return std::move(diagnose("EH-F23")
-                       .with("folder", path_text(place))
-                       .with("in_the_way", path_text(place))
-                       .with("problem", std::move(problem)));
+  return std::move(diagnose(Code::cache_unusable)
+                       .with(Key::folder, path_text(place))
+                       .with(Key::in_the_way, path_text(place))
+                       .with(Key::problem, std::move(problem)));
 }
 
 std::string link_text(const fs::path& place) {
@@ -114,11 +114,12 @@ Result<std::set<std::string>> orphaned_trees_in(const fs::path& root) {
   // Unreadable trees still exist. The error itself shows a missing folder, because it may have been created
   // since.
   if (error && error != std::errc::no_such_file_or_directory && !is_lost(root / "trees"))
-    return fail(diagnose_errno("EH-F23", error.value()).with("folder", path_text(root / "trees")));
+    return fail(
+        diagnose_errno(Code::cache_unusable, error.value()).with(Key::folder, path_text(root / "trees")));
   const auto text = read_file(orphaned_trees_file(root));
   if (!text) {
     // A cache that is no folder is reported by the functions that write to it.
-    const std::string_view number = text.error().value("errno");
+    const std::string_view number = text.error().value(Key::errno_);
     if (number == "ENOENT" || number == "ENOTDIR") return trees;
     return fail(text.error());
   }

@@ -78,15 +78,17 @@ Result<void> copy_file(const fs::path& from, const fs::path& to, const fs::path&
   const FileDescriptor source(calls::open(from.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
   calls::Status status{};
   if (!source.valid() || calls::fstat(source.get(), &status) != 0)
-    return fail(diagnose_errno("EH-F01", errno).with("file", path_text(from)));
+    return fail(diagnose_errno(Code::file_not_readable, errno).with(Key::file, path_text(from)));
   if (!S_ISREG(status.st_mode))
-    return fail(diagnose("EH-F11").with("file", path_text(from)).with("expected_kind", "file"));
+    return fail(diagnose(Code::path_leads_to_no_file)
+                    .with(Key::file, path_text(from))
+                    .with(Key::expected_kind, "file"));
   FileDescriptor target(calls::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!target.valid()) return fail(disk_failure(errno, to, root));
   if (const auto failure = copy_bytes(source.get(), target.get()))
-    return failure->reading
-               ? fail(diagnose_errno("EH-F01", failure->error_number).with("file", path_text(from)))
-               : fail(disk_failure(failure->error_number, to, root));
+    return failure->reading ? fail(diagnose_errno(Code::file_not_readable, failure->error_number)
+                                       .with(Key::file, path_text(from)))
+                            : fail(disk_failure(failure->error_number, to, root));
   if (calls::fchmod(target.get(), status.st_mode & 0555) != 0 || calls::fsync(target.get()) != 0)
     return fail(disk_failure(errno, to, root));
   if (calls::close(target.release()) != 0) return fail(disk_failure(errno, to, root));
@@ -106,7 +108,7 @@ Result<void> place(const TreeEntry& entry, const fs::path& from, const fs::path&
     case EOPNOTSUPP:
       return copy_file(from, to, root);
     case ENOENT:
-      return fail(diagnose_errno("EH-F01", errno).with("file", path_text(from)));
+      return fail(diagnose_errno(Code::file_not_readable, errno).with(Key::file, path_text(from)));
     default:
       return fail(disk_failure(errno, to, root));
   }
@@ -115,10 +117,10 @@ Result<void> place(const TreeEntry& entry, const fs::path& from, const fs::path&
 Result<ViewPlan> plan_view(const fs::path& root, const std::vector<std::string>& tree_ids) {
   ViewPlan plan;
   const auto collide = [&](const std::string& path, const ViewEntry& first, const std::string& second) {
-    return fail(diagnose("EH-F20")
-                    .with("path", path)
-                    .with("first", first.tree, "tree")
-                    .with("second", second, "tree"));
+    return fail(diagnose(Code::components_collide)
+                    .with(Key::path, path)
+                    .with(Key::first, first.tree, "tree")
+                    .with(Key::second, second, "tree"));
   };
   for (const std::string& tree : tree_ids) {
     TRY_ASSIGN(const TreeList list, load_list(root, tree));

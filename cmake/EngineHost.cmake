@@ -126,6 +126,17 @@ function(enginehost_module name)
   target_link_libraries(enginehost_${name} PUBLIC ${MODULE_DEPENDS} PRIVATE enginehost_warnings ${MODULE_LIBRARIES})
 endfunction()
 
+# enginehost_generated_sources(NAME FILE...): sources of a module that failures/CMakeLists.txt generates. All that depend on
+# the module wait for the generated headers.
+set(ENGINEHOST_GENERATED "${PROJECT_BINARY_DIR}/generated")
+function(enginehost_generated_sources name)
+  list(TRANSFORM ARGN PREPEND "${ENGINEHOST_GENERATED}/" OUTPUT_VARIABLE files)
+  set_source_files_properties(${files} PROPERTIES GENERATED TRUE)
+  target_sources(enginehost_${name} PRIVATE ${files})
+  target_include_directories(enginehost_${name} PUBLIC "${ENGINEHOST_GENERATED}")
+  add_dependencies(enginehost_${name} enginehost_failures)
+endfunction()
+
 include(Floor)
 include(Portable)
 
@@ -186,6 +197,10 @@ mark_as_advanced(ENGINEHOST_LLD)
 function(enginehost_test_options name)
   target_link_libraries(${name} PRIVATE enginehost_test_paths enginehost_warnings GTest::gmock GTest::gtest_main)
   target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
+  # The tests name failure classes by their released codes.
+  target_include_directories(${name} PRIVATE "${ENGINEHOST_GENERATED}")
+  add_dependencies(${name} enginehost_failures)
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:SHELL:-include "${PROJECT_SOURCE_DIR}/tests/support/codes.hpp">)
   if(ENGINEHOST_SANITIZE)
     target_compile_options(${name} PRIVATE -O0)
   endif()

@@ -232,8 +232,8 @@ void reap(pid_t child, ChildOutcome& outcome) {
 Result<ChildOutcome> run_child(const ChildRequest& request) {
   const auto cannot_start = [&](int error_number) {
     Diagnosis diagnosis = diagnose_errno(code_of_start_error(error_number), error_number);
-    diagnosis.with("program", request.argv.empty() ? "" : request.argv.front());
-    if (diagnosis.code == "EH-P51")
+    diagnosis.with(Key::program, request.argv.empty() ? "" : request.argv.front());
+    if (diagnosis.code == Code::out_of_memory)
       add_limits(diagnosis, error_number == ENOMEM ? Scarce::memory : Scarce::threads);
     return fail(std::move(diagnosis));
   };

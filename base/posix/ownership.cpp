@@ -81,11 +81,11 @@ std::string text_of_user(uid_t uid) {
 Diagnosis untrusted(const std::string& folder, std::string_view problem, const calls::Status& status) {
   char mode[8];
   std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(status.st_mode & 07777));
-  return std::move(diagnose("EH-F22")
-                       .with("folder", folder)
-                       .with("problem", problem)
-                       .with("owner", std::to_string(status.st_uid), "stat")
-                       .with("mode", mode, "stat"));
+  return std::move(diagnose(Code::cache_folder_not_trusted)
+                       .with(Key::folder, folder)
+                       .with(Key::problem, problem)
+                       .with(Key::owner, std::to_string(status.st_uid), "stat")
+                       .with(Key::mode, mode, "stat"));
 }
 
 // A group whose only member is that user (a default of many systems) adds no other writer.

@@ -213,7 +213,7 @@ namespace {
 
 using Resource = decltype(RLIMIT_NOFILE);
 
-void add_limit(Diagnosis& diagnosis, std::string_view what, Resource resource, const char* source) {
+void add_limit(Diagnosis& diagnosis, Key what, Resource resource, const char* source) {
   rlimit limit{};
   if (::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     diagnosis.with(what, std::to_string(limit.rlim_cur), source);
@@ -229,10 +229,10 @@ void add_group_limit(Diagnosis& diagnosis) {
     for (; group.starts_with("/sys/fs/cgroup"); group.resize(group.find_last_of('/'))) {
       const auto limit = parse_integer(trim(read_file(path_of(group + "/pids.max")).value_or("")));
       if (!limit) continue;  // "max", or no such file
-      diagnosis.with("group_limit", std::to_string(*limit), group + "/pids.max");
+      diagnosis.with(Key::group_limit, std::to_string(*limit), group + "/pids.max");
       const std::string events = read_file(path_of(group + "/pids.events")).value_or("");
       if (events.starts_with("max ") && !events.starts_with("max 0"))
-        diagnosis.with("group_refusals", trim(std::string_view(events).substr(4)), group + "/pids.events");
+        diagnosis.with(Key::group_refusals, trim(std::string_view(events).substr(4)), group + "/pids.events");
       return;
     }
   }
@@ -247,7 +247,7 @@ void add_commit_limit(Diagnosis& diagnosis) {
   if (at == std::string::npos) return;
   const std::string_view number = trim(std::string_view(facts).substr(at + name.size(), 24));
   if (const auto kib = parse_integer(number.substr(0, number.find(' '))))
-    diagnosis.with("memory_limit", std::to_string(*kib * 1024), "vm.overcommit_memory is 2");
+    diagnosis.with(Key::memory_limit, std::to_string(*kib * 1024), "vm.overcommit_memory is 2");
 }
 
 }  // namespace
@@ -256,16 +256,16 @@ void add_limits(Diagnosis& diagnosis, Scarce what) {
   switch (what) {
     case Scarce::threads:
       // The kernel does not count the processes of the machine's root.
-      if (::getuid() != 0) add_limit(diagnosis, "process_limit", RLIMIT_NPROC, "RLIMIT_NPROC");
+      if (::getuid() != 0) add_limit(diagnosis, Key::process_limit, RLIMIT_NPROC, "RLIMIT_NPROC");
       // A thread needs address space for its stack.
-      add_limit(diagnosis, "address_space_limit", RLIMIT_AS, "RLIMIT_AS");
+      add_limit(diagnosis, Key::address_space_limit, RLIMIT_AS, "RLIMIT_AS");
       return add_group_limit(diagnosis);
     case Scarce::memory:
-      add_limit(diagnosis, "address_space_limit", RLIMIT_AS, "RLIMIT_AS");
-      add_limit(diagnosis, "data_limit", RLIMIT_DATA, "RLIMIT_DATA");
+      add_limit(diagnosis, Key::address_space_limit, RLIMIT_AS, "RLIMIT_AS");
+      add_limit(diagnosis, Key::data_limit, RLIMIT_DATA, "RLIMIT_DATA");
       return add_commit_limit(diagnosis);
     case Scarce::files:
-      return add_limit(diagnosis, "file_limit", RLIMIT_NOFILE, "RLIMIT_NOFILE");
+      return add_limit(diagnosis, Key::file_limit, RLIMIT_NOFILE, "RLIMIT_NOFILE");
   }
 }
 

@@ -306,8 +306,8 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   const auto cannot_start = [&](DWORD error, const char* call) {
     const int error_number = windows::errno_of(error);
     return fail(diagnose_errno(code_of_start_error(error_number), error_number)
-                    .with("program", request.argv.empty() ? "" : request.argv.front())
-                    .with("error", std::to_string(error), call));
+                    .with(Key::program, request.argv.empty() ? "" : request.argv.front())
+                    .with(Key::error, std::to_string(error), call));
   };
   if (request.argv.empty()) return cannot_start(ERROR_INVALID_PARAMETER, "no program is named");
   Pipe input, output, error, channel;
@@ -360,7 +360,7 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
     const DWORD why = ::GetLastError();
     const std::string status = last_status();
     auto failure = cannot_start(why, "CreateProcess");
-    failure.value().with("nt_status", status, "RtlGetLastNtStatus");
+    failure.value().with(Key::nt_status, status, "RtlGetLastNtStatus");
     return failure;
   }
   const Handle process(made.hProcess), thread(made.hThread);

@@ -60,10 +60,10 @@ const char* everybody_named(const std::string& sid) {
 }
 
 Diagnosis untrusted(const fs::path& folder, const std::string& problem, const std::string& owner) {
-  return std::move(diagnose("EH-F22")
-                       .with("folder", path_text(folder))
-                       .with("problem", problem)
-                       .with("owner", owner, "GetNamedSecurityInfo"));
+  return std::move(diagnose(Code::cache_folder_not_trusted)
+                       .with(Key::folder, path_text(folder))
+                       .with(Key::problem, problem)
+                       .with(Key::owner, owner, "GetNamedSecurityInfo"));
 }
 
 Changers changers_of(const fs::path& path) {

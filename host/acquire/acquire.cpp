@@ -86,16 +86,16 @@ bool is_recorded_so(const cache::Installed& installed, const manifest::Build& bu
 Result<void> check_plugin(const manifest::Build& build, const std::filesystem::path& view) {
   std::error_code error;
   if (std::filesystem::is_regular_file(view / path_of(build.plugin_path), error)) return {};
-  Diagnosis missing = diagnose("EH-F01");
-  missing.with("build", build.id)
-      .with("file", path_text(view / path_of(build.plugin_path)))
-      .with("component", build.plugin_component)
-      .with("plugin", build.plugin_path, "manifest")
-      .with("as_published", "yes");
+  Diagnosis missing = diagnose(Code::file_not_readable);
+  missing.with(Key::build, build.id)
+      .with(Key::file, path_text(view / path_of(build.plugin_path)))
+      .with(Key::component, build.plugin_component)
+      .with(Key::plugin, build.plugin_path, "manifest")
+      .with(Key::as_published, "yes");
   // The archive may have one folder around all files.
   for (const std::filesystem::path& path : entries_below(view, error))
     if (path.filename() == path_of(build.plugin_path).filename())
-      missing.with("found_at", generic_text(path.lexically_relative(view)), "the build's files");
+      missing.with(Key::found_at, generic_text(path.lexically_relative(view)), "the build's files");
   return fail(std::move(missing));
 }
 
@@ -145,7 +145,7 @@ Result<std::optional<Diagnosis>> reject_damaged_parts(const manifest::Build& bui
     const auto tree = installed_tree(*component, build, store);
     if (!tree) continue;
     TRY_ASSIGN(auto damage, store.reject_if_damaged(*tree));
-    if (damage && !first) first = std::move(damage->with("component", component->id));
+    if (damage && !first) first = std::move(damage->with(Key::component, component->id));
   }
   return first;
 }
@@ -163,9 +163,9 @@ Result<void> ask(ComponentWork& work) {
 
 // For a canceled download, which the next call continues.
 void add_what_is_kept(Diagnosis& failure, const ComponentWork& work) {
-  if (failure.code != "EH-P10" || work.arrived == 0) return;
-  failure.with("kept", format_bytes(work.arrived));
-  if (work.total) failure.with("total", format_bytes(*work.total));
+  if (failure.code != Code::canceled || work.arrived == 0) return;
+  failure.with(Key::kept, format_bytes(work.arrived));
+  if (work.total) failure.with(Key::total, format_bytes(*work.total));
 }
 
 Result<std::vector<std::string>> acquire_components(ComponentWork& work) {
@@ -174,7 +174,8 @@ Result<std::vector<std::string>> acquire_components(ComponentWork& work) {
     TRY_ASSIGN(std::string tree, acquire_component(*component, work));
     trees.push_back(std::move(tree));
   }
-  if (work.cancel && work.cancel->canceled()) return fail(diagnose("EH-P10").with("build", work.build.id));
+  if (work.cancel && work.cancel->canceled())
+    return fail(diagnose(Code::canceled).with(Key::build, work.build.id));
   return trees;
 }
 
@@ -200,10 +201,15 @@ Result<cache::Installed> install(ComponentWork& work) {
 
 // Keeps the damage as the cause if no source could repair it, and adds why none could.
 Diagnosis not_repaired(Diagnosis damage, Diagnosis failure) {
-  if (!failure.code.starts_with("EH-N")) return failure;
-  damage.with("repair_failed", failure.code);
-  for (const char* what : {"url", "file", "status", "os_said", "source_tried"})
-    for (const std::string& value : failure.values(what)) damage.with(std::string("repair_") + what, value);
+  if (area_of(failure.code) != Area::network) return failure;
+  damage.with(Key::repair_failed, failure.code);
+  constexpr std::pair<Key, Key> carried[] = {{Key::url, Key::repair_url},
+                                             {Key::file, Key::repair_file},
+                                             {Key::status, Key::repair_status},
+                                             {Key::os_said, Key::repair_os_said},
+                                             {Key::source_tried, Key::repair_source_tried}};
+  for (const auto& [of_failure, of_repair] : carried)
+    for (const std::string& value : failure.values(of_failure)) damage.with(of_repair, value);
   return damage;
 }
 
@@ -260,10 +266,12 @@ Result<Question> question_for(const manifest::Build& build, const cache::Store& 
   std::map<std::string, std::size_t> asked;
   for (const manifest::Component* component : build.all_components()) {
     if (installed_tree(*component, build, store)) continue;
-    if (cancel && cancel->canceled()) return fail(diagnose("EH-P10").with("build", build.id));
+    if (cancel && cancel->canceled()) return fail(diagnose(Code::canceled).with(Key::build, build.id));
     const manifest::Artifact* artifact = first_usable(*component);
     if (artifact == nullptr)
-      return fail(diagnose("EH-N15").with("component", component->id).with("build", build.id));
+      return fail(diagnose(Code::component_without_source)
+                      .with(Key::component, component->id)
+                      .with(Key::build, build.id));
     auto size = download_size(*artifact, build);
     if (!size) size = asked_size(*artifact, build, options, cancel);
     question.download += size.value_or(0);
@@ -318,7 +326,9 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
       damage = std::move(found.error());
     } else if (attempt > options.repairs) {
       // It was installed and is gone again: another process removes it each time.
-      return fail(diagnose("EH-F01").with("build", build.id).with("problem", "removed by another process"));
+      return fail(diagnose(Code::file_not_readable)
+                      .with(Key::build, build.id)
+                      .with(Key::problem, "removed by another process"));
     }
     TRY_ASSIGN(auto rejected, reject_damaged_parts(build, store));
     if (!damage) damage = std::move(rejected);
@@ -334,12 +344,12 @@ Result<Acquired> acquire(const manifest::Build& build, const cache::Store& store
       Diagnosis& failure = installed.error();
       add_what_is_kept(failure, work);
       // Only a tree is missing; the build's libraries are as they were installed.
-      if (found && *found && !options.refetch && failure.code.starts_with("EH-N")) {
+      if (found && *found && !options.refetch && area_of(failure.code) == Area::network) {
         acquired.warnings.push_back(std::move(failure));
         acquired.installed = std::move(**found);
         return acquired;
       }
-      const bool of_it = damage && (!found || damage->value("component") == failure.value("component"));
+      const bool of_it = damage && (!found || damage->value(Key::component) == failure.value(Key::component));
       return fail(of_it ? not_repaired(std::move(*damage), std::move(failure)) : std::move(failure));
     }
     // A build that was removed meanwhile is gone, but its bytes were left for this process to sweep.

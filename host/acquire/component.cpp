@@ -20,17 +20,22 @@ namespace {
 namespace fs = std::filesystem;
 using Phase = transfer::Progress::Phase;
 
-bool is_wrong_bytes(const std::string& code) {
-  return code == "EH-N06" || code == "EH-N07" || code == "EH-N08" || code == "EH-N20" || code == "EH-N33";
+bool is_wrong_bytes(Code code) {
+  return code == Code::web_page_in_place_of_file || code == Code::fetched_length_wrong ||
+         code == Code::fetched_content_wrong || code == Code::file_compressed_on_the_way ||
+         code == Code::registry_manifest_wrong;
 }
 // Sources that were not asked at all.
-bool is_skipped(const std::string& code) {
-  return code == "EH-N10" || code == "EH-N12" || code == "EH-N16" || code == "EH-N18";
+bool is_skipped(Code code) {
+  return code == Code::offline || code == Code::no_package_index || code == Code::source_kind_unsupported ||
+         code == Code::pip_fails;
 }
 // Policy forbids the host, so that it was not asked.
-bool is_forbidden(const std::string& code) { return code == "EH-P01"; }
+bool is_forbidden(Code code) { return code == Code::forbidden_by_policy; }
 // Another attempt with the same bytes fails the same way.
-bool is_bad_archive(const std::string& code) { return code == "EH-F19" || code == "EH-F21"; }
+bool is_bad_archive(Code code) {
+  return code == Code::archive_entry_refused || code == Code::archive_not_unpacked;
+}
 
 // Returns true if a package index or a registry is asked where the file is.
 bool is_asked_for(const manifest::Source& source) {
@@ -71,10 +76,10 @@ class ArtifactInstaller {
       auto tree = from_group(std::move(group));
       if (tree) return tree;
       if (work_.cancel && work_.cancel->canceled())
-        return fail(diagnose("EH-P10").with("component", component_.id));
-      if (tree.error().code != "EH-N15") return tree;
+        return fail(diagnose(Code::canceled).with(Key::component, component_.id));
+      if (tree.error().code != Code::component_without_source) return tree;
     }
-    return fail(diagnose("EH-N15"));
+    return fail(diagnose(Code::component_without_source));
   }
 
   // Returns the bytes that it fetches: see download_size().
@@ -165,11 +170,11 @@ class ArtifactInstaller {
                                         SelectedRanges* ranges) {
     std::vector<transfer::MirrorFailure> left;
     auto fetched = receive(asked, file, ranges, left);
-    if (!fetched && !fetched.error().code.starts_with("EH-N") && !is_forbidden(fetched.error().code))
+    if (!fetched && area_of(fetched.error().code) != Area::network && !is_forbidden(fetched.error().code))
       return fail(std::move(fetched).error());
     if (!fetched && left.empty()) left.push_back({0, std::move(fetched).error(), true});
     for (transfer::MirrorFailure& failure : left) {
-      const bool sends_whole = failure.diagnosis.value("problem") == SelectedRanges::sends_no_parts;
+      const bool sends_whole = failure.diagnosis.value(Key::problem) == SelectedRanges::sends_no_parts;
       note(*asked[failure.mirror], std::move(failure.diagnosis));
       if ((failure.given_up || !fetched) && !sends_whole) std::erase(group, asked[failure.mirror]);
     }
@@ -184,12 +189,12 @@ class ArtifactInstaller {
 
   Diagnosis wrong_digest(const std::string& actual, const GrowingFile& file, const std::string& where) const {
     const auto title = transfer::title_of_page(file.head(4096));
-    Diagnosis diagnosis = diagnose(title ? "EH-N06" : "EH-N08");
-    diagnosis.with("url", where)
-        .with("expected_sha256", artifact_.sha256, "manifest")
-        .with("actual_sha256", actual);
-    if (title) diagnosis.with("title", *title, "the first bytes");
-    diagnosis.with("actual", std::to_string(file.held()));
+    Diagnosis diagnosis = diagnose(title ? Code::web_page_in_place_of_file : Code::fetched_content_wrong);
+    diagnosis.with(Key::url, where)
+        .with(Key::expected_sha256, artifact_.sha256, "manifest")
+        .with(Key::actual_sha256, actual);
+    if (title) diagnosis.with(Key::title, *title, "the first bytes");
+    diagnosis.with(Key::actual, std::to_string(file.held()));
     if (!title) transfer::add_what_came(diagnosis, file.head(4096), file.held());
     return diagnosis;
   }
@@ -216,7 +221,8 @@ class ArtifactInstaller {
       report(Phase::unpacking, std::min(unpacking.position(), all), 0, component_.id);
     auto unpacked = unpacking.outcome();
     // Some zip archives (stored entries whose size follows the data) can only be read from their directory.
-    if (!unpacked && !by_ranges_ && artifact_.archive == "zip" && unpacked.error().code == "EH-F21")
+    if (!unpacked && !by_ranges_ && artifact_.archive == "zip" &&
+        unpacked.error().code == Code::archive_not_unpacked)
       unpacked = unpack_into(artifact_, file, true, folder(), limits(), work_.cancel);
     TRY_ASSIGN(UnpackedTree tree, std::move(unpacked));
     report(Phase::checking, all, 0, component_.id);
@@ -224,11 +230,11 @@ class ArtifactInstaller {
     report(Phase::publishing, all, 0, component_.id);
     TRY_ASSIGN(const cache::TreeList list, tree.writer.finish());
     if (const std::string actual = list.id(); !artifact_.tree.empty() && actual != artifact_.tree)
-      return fail(diagnose("EH-F21")
-                      .with("archive", artifact_.archive)
-                      .with("problem", "it does not unpack to the tree that the manifest names")
-                      .with("expected_tree", artifact_.tree, "manifest")
-                      .with("actual_tree", actual));
+      return fail(diagnose(Code::archive_not_unpacked)
+                      .with(Key::archive, artifact_.archive)
+                      .with(Key::problem, "it does not unpack to the tree that the manifest names")
+                      .with(Key::expected_tree, artifact_.tree, "manifest")
+                      .with(Key::actual_tree, actual));
     // Ranges show what the manifest's files are, and not what the archive with this digest has.
     return work_.store.publish_tree(list, folder(), by_ranges_ ? std::string() : archive_key(artifact_));
   }
@@ -271,7 +277,7 @@ class ArtifactInstaller {
         return std::optional(std::move(*published));
       }
       if (resumed) continue;  // bytes of an earlier run may be the cause
-      published.error().with("component", component_.id).with("url", where);
+      published.error().with(Key::component, component_.id).with(Key::url, where);
       work_.acquired.warnings.push_back(std::move(published).error());
       return std::optional<std::string>();
     }
@@ -286,7 +292,7 @@ class ArtifactInstaller {
     std::size_t refetched = group.size() + 1;
     while (!group.empty()) {
       if (work_.cancel && work_.cancel->canceled())
-        return fail(diagnose("EH-P10").with("component", component_.id));
+        return fail(diagnose(Code::canceled).with(Key::component, component_.id));
       TRY_ASSIGN(const std::unique_ptr<GrowingFile> file,
                  GrowingFile::open(partial, work_.store.root(), artifact_.size, chunks ? &*chunks : nullptr));
       const bool resumed = file->holds_any();
@@ -326,7 +332,7 @@ class ArtifactInstaller {
       if (published) work_.acquired.sources.push_back(without_passwords(delivery.where));
       return published;
     }
-    return fail(diagnose("EH-N15"));
+    return fail(diagnose(Code::component_without_source));
   }
 
   // Whether the bytes may be unpacked while they arrive, before their digest is known: the manifest names the
@@ -355,14 +361,14 @@ class ArtifactInstaller {
 // Returns the failure that decides the diagnosis, with every source and its own failure.
 Diagnosis all_failed(const manifest::Component& component, const std::vector<Failure>& failures) {
   const auto rank = [](const Failure& failure) {
-    const std::string& code = failure.diagnosis.code;
+    const Code code = failure.diagnosis.code;
     return is_skipped(code) ? 3 : is_forbidden(code) ? 2 : is_wrong_bytes(code) ? 1 : 0;
   };
   const auto decisive = std::ranges::min_element(failures, {}, rank);
   Diagnosis diagnosis = decisive->diagnosis;
-  diagnosis.with("component", component.id);
+  diagnosis.with(Key::component, component.id);
   for (const Failure& failure : failures)
-    diagnosis.with("source_tried", failure.source, failure.diagnosis.code);
+    diagnosis.with(Key::source_tried, failure.source, failure.diagnosis.code_text());
   return diagnosis;
 }
 
@@ -407,19 +413,21 @@ Result<std::string> acquire_component(const manifest::Component& component, Comp
     auto tree = installer.run();
     if (tree) {
       for (Failure& failure : failures)
-        work.acquired.warnings.push_back(std::move(failure.diagnosis.with("component", component.id)));
+        work.acquired.warnings.push_back(std::move(failure.diagnosis.with(Key::component, component.id)));
       work.before += installer.size();
       return tree;
     }
     Diagnosis& diagnosis = tree.error();
-    if (diagnosis.code == "EH-N15") continue;  // its failures are noted
-    diagnosis.with("component", component.id);
+    if (diagnosis.code == Code::component_without_source) continue;  // its failures are noted
+    diagnosis.with(Key::component, component.id);
     if (!is_bad_archive(diagnosis.code)) return tree;
-    if (!bad_archive) bad_archive = std::move(diagnosis.with("sha256", artifact.sha256, "manifest"));
+    if (!bad_archive) bad_archive = std::move(diagnosis.with(Key::sha256, artifact.sha256, "manifest"));
   }
   if (bad_archive) return fail(std::move(*bad_archive));
   if (!failures.empty()) return fail(all_failed(component, failures));
-  return fail(diagnose("EH-N15").with("component", component.id).with("build", work.build.id));
+  return fail(diagnose(Code::component_without_source)
+                  .with(Key::component, component.id)
+                  .with(Key::build, work.build.id));
 }
 
 }  // namespace enginehost::acquire

@@ -172,9 +172,9 @@ std::optional<Diagnosis> outside_of_repository(const manifest::Source& source, c
   const std::filesystem::path folder = std::filesystem::weakly_canonical(path_of(owner->repository), error);
   const std::string where = resolve_file_source(source, build);
   if (is_below(std::filesystem::weakly_canonical(path_of(where), error), folder)) return {};
-  return std::move(diagnose("EH-N14")
-                       .with("file", where)
-                       .with("problem", "it lies outside of its repository " + path_text(folder)));
+  return std::move(diagnose(Code::source_file_not_readable)
+                       .with(Key::file, where)
+                       .with(Key::problem, "it lies outside of its repository " + path_text(folder)));
 }
 
 std::string manifest_of(const manifest::Build& build) {

@@ -56,12 +56,12 @@ std::optional<std::vector<transfer::Range>> read_received_note(std::string_view 
 
 Diagnosis GrowingFile::failure(int error_number) const {
   return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
-                       .with("file", path_text(path_))
-                       .with("folder", path_text(folder_)));
+                       .with(Key::file, path_text(path_))
+                       .with(Key::folder, path_text(folder_)));
 }
 
 Diagnosis GrowingFile::unreadable(int error_number) const {
-  return std::move(diagnose_errno("EH-F23", error_number).with("file", path_text(path_)));
+  return std::move(diagnose_errno(Code::cache_unusable, error_number).with(Key::file, path_text(path_)));
 }
 
 std::optional<Diagnosis> GrowingFile::why_unreadable() const {
@@ -273,9 +273,9 @@ Result<void> GrowingFile::put_in_chunks(std::uint64_t offset, std::string_view b
   while (!bytes.empty()) {
     const auto index = static_cast<std::size_t>(offset / chunks_->chunk);
     if (index >= chunks_->sha256.size())
-      return fail(diagnose("EH-N07")
-                      .with("expected", std::to_string(chunks_->size))
-                      .with("actual", std::to_string(offset + bytes.size())));
+      return fail(diagnose(Code::fetched_length_wrong)
+                      .with(Key::expected, std::to_string(chunks_->size))
+                      .with(Key::actual, std::to_string(offset + bytes.size())));
     const transfer::Range chunk{chunks_->begin_of(index), chunks_->end_of(index)};
     const std::string_view piece = bytes.substr(0, chunk.end - offset);
     TRY_ASSIGN(const bool fresh, put_unless_received(chunk.begin, offset, piece));
@@ -283,10 +283,10 @@ Result<void> GrowingFile::put_in_chunks(std::uint64_t offset, std::string_view b
       if (offset + piece.size() == chunk.end) {
         TRY_ASSIGN(const std::string actual, digest_of(chunk));
         if (actual != chunks_->sha256[index])
-          return fail(diagnose("EH-N08")
-                          .with("expected_sha256", chunks_->sha256[index], "the list of chunks")
-                          .with("actual_sha256", actual)
-                          .with("position", std::to_string(chunk.begin)));
+          return fail(diagnose(Code::fetched_content_wrong)
+                          .with(Key::expected_sha256, chunks_->sha256[index], "the list of chunks")
+                          .with(Key::actual_sha256, actual)
+                          .with(Key::position, std::to_string(chunk.begin)));
         {
           const std::lock_guard lock(writing_);
           add(chunk);

@@ -24,15 +24,18 @@ Result<std::uint64_t> size_of_source(const transfer::Place& source, std::uint64_
                                      const std::optional<CancelToken>& cancel) {
   if (source.size) return *source.size;
   if (source.url.empty())
-    return stamp_of(source.path, "EH-N14").map([](const FileStamp& stamp) { return stamp.size; });
+    return stamp_of(source.path, Code::source_file_not_readable).map([](const FileStamp& stamp) {
+      return stamp.size;
+    });
   TRY_ASSIGN(const auto reported, transfer::ask_size(source.url, options, cancel));
-  if (!reported) return fail(diagnose("EH-N02").with("problem", "the server does not report the size"));
+  if (!reported)
+    return fail(diagnose(Code::no_connection).with(Key::problem, "the server does not report the size"));
   if (*reported > limit)
-    return fail(diagnose("EH-N07")
-                    .with("url", without_passwords(source.url))
-                    .with("expected", std::to_string(limit))
-                    .with("actual", std::to_string(*reported))
-                    .with("problem", "longer than is allowed for a file of unknown size"));
+    return fail(diagnose(Code::fetched_length_wrong)
+                    .with(Key::url, without_passwords(source.url))
+                    .with(Key::expected, std::to_string(limit))
+                    .with(Key::actual, std::to_string(*reported))
+                    .with(Key::problem, "longer than is allowed for a file of unknown size"));
   return *reported;
 }
 
@@ -54,18 +57,19 @@ Result<std::vector<transfer::Range>> ranges_of(const ZipDirectory& directory,
     const std::uint64_t from = by_place[i]->header_at;
     const std::uint64_t to = i + 1 < by_place.size() ? by_place[i + 1]->header_at : directory.at;
     if (to < from || to > directory.at)
-      return fail(
-          diagnose("EH-F21").with("archive", "zip").with("problem", "the directory is wrong about an entry"));
+      return fail(diagnose(Code::archive_not_unpacked)
+                      .with(Key::archive, "zip")
+                      .with(Key::problem, "the directory is wrong about an entry"));
     if (!ranges.empty() && ranges.back().end == from)
       ranges.back().end = to;
     else
       ranges.push_back({from, to});
   }
   if (!paths.empty())
-    return fail(diagnose("EH-F21")
-                    .with("archive", "zip")
-                    .with("entry", *paths.begin())
-                    .with("problem", "its directory does not list a wanted file"));
+    return fail(diagnose(Code::archive_not_unpacked)
+                    .with(Key::archive, "zip")
+                    .with(Key::entry, *paths.begin())
+                    .with(Key::problem, "its directory does not list a wanted file"));
   return ranges;
 }
 
@@ -95,7 +99,9 @@ Result<PartialZip> PartialZip::open(const transfer::Place& source, const fs::pat
   TRY_ASSIGN(const std::uint64_t directory_at, zip_directory_at(end->descriptor(), zip.size_, from));
   if (directory_at < from) {
     if (zip.size_ - directory_at > largest_fetched_directory)
-      return fail(diagnose("EH-F21").with("archive", "zip").with("problem", "the directory is too long"));
+      return fail(diagnose(Code::archive_not_unpacked)
+                      .with(Key::archive, "zip")
+                      .with(Key::problem, "the directory is too long"));
     from = directory_at;
     TRY_ASSIGN(end, zip.fetch("directory", {{from, zip.size_}}));
   }

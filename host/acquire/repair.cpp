@@ -32,7 +32,8 @@ Result<std::string> unpack_single_files(const manifest::Build& build,
         remove_tree(into, error);
         TRY(make_folders(into));
         auto place = source.kind == manifest::Source::Kind::oci
-                         ? Result<transfer::Place>(fail(diagnose("EH-N16").with("source", source.text())))
+                         ? Result<transfer::Place>(
+                               fail(diagnose(Code::source_kind_unsupported).with(Key::source, source.text())))
                          : locate(source, artifact, build, options.transfer, cancel);
         if (place && artifact.size) place->size = artifact.size;
         auto unpacked = place ? unpack_parts(*place, artifact, wanted, into, options, cancel)
@@ -41,7 +42,7 @@ Result<std::string> unpack_single_files(const manifest::Build& build,
         if (!first) first = std::move(unpacked).error();
       }
     }
-  if (!first) first = std::move(none.with("problem", "no source gives single files"));
+  if (!first) first = std::move(none.with(Key::problem, "no source gives single files"));
   return fail(std::move(*first));
 }
 
@@ -56,7 +57,7 @@ Result<std::string> file_of_component(const manifest::Build& build, const manife
   entry.size = largest_file;
   TRY(unpack_single_files(
           build, {&component}, [](const manifest::Artifact&) { return true; }, {entry}, scratch, options,
-          cancel, diagnose("EH-N15").with("component", component.id))
+          cancel, diagnose(Code::component_without_source).with(Key::component, component.id))
           .map([](const std::string&) {}));
   return read_file(scratch / path_of(view_path), largest_file);
 }
@@ -76,7 +77,7 @@ Result<cache::Repaired> repair(std::string_view id, const manifest::Build* build
         return artifact.tree == tree || store.tree_of(key) == tree || store.older_tree_of(key) == tree;
       };
       return unpack_single_files(*build, build->all_components(), gives, wanted, into, options, cancel,
-                                 diagnose("EH-N15").with("build", build->id));
+                                 diagnose(Code::component_without_source).with(Key::build, build->id));
     };
   return store.repair(id, stage, fetch, cancel);
 }

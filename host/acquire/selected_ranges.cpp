@@ -60,6 +60,8 @@ Result<void> SelectedRanges::write_at(std::uint64_t offset, std::string_view byt
   return {};
 }
 
-Result<void> SelectedRanges::restart() { return fail(diagnose("EH-N02").with("problem", sends_no_parts)); }
+Result<void> SelectedRanges::restart() {
+  return fail(diagnose(Code::no_connection).with(Key::problem, sends_no_parts));
+}
 
 }  // namespace enginehost::acquire

@@ -22,16 +22,16 @@ Result<transfer::ChunkList> fetch_list(const manifest::Source& source, const man
              place.url.empty() ? read_file(place.path, largest_list)
                                : transfer::fetch_text(place.url, options, largest_list, {}, work.cancel));
   if (const std::string actual = sha256_hex(text); actual != artifact.chunks_sha256)
-    return fail(diagnose("EH-N08")
-                    .with("url", where)
-                    .with("expected_sha256", artifact.chunks_sha256, "manifest")
-                    .with("actual_sha256", actual));
+    return fail(diagnose(Code::fetched_content_wrong)
+                    .with(Key::url, where)
+                    .with(Key::expected_sha256, artifact.chunks_sha256, "manifest")
+                    .with(Key::actual_sha256, actual));
   TRY_ASSIGN(transfer::ChunkList list, transfer::read_chunk_list(text, where));
   if (list.size == *artifact.size) return list;
-  return fail(diagnose("EH-M02")
-                  .with("document", where)
-                  .with("member", "size")
-                  .with("problem", "not the artifact's size"));
+  return fail(diagnose(Code::member_wrong)
+                  .with(Key::document, where)
+                  .with(Key::member, "size")
+                  .with(Key::problem, "not the artifact's size"));
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ Result<std::optional<transfer::ChunkList>> chunk_list_for(const manifest::Artifa
     if (source.kind != manifest::Source::Kind::url && source.kind != manifest::Source::Kind::file) continue;
     auto list = fetch_list(source, artifact, work);
     if (list) return std::optional(std::move(*list));
-    if (list.error().code == "EH-P10") return fail(std::move(list).error());
+    if (list.error().code == Code::canceled) return fail(std::move(list).error());
     failure = std::move(list).error();
   }
   if (failure) work.acquired.warnings.push_back(std::move(*failure));

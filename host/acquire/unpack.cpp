@@ -65,17 +65,18 @@ la_int64_t seek_callback(archive*, void* self, la_int64_t offset, int whence) {
   return base + offset;
 }
 
-Diagnosis interrupted() { return std::move(diagnose("EH-P10").with("problem", "abandoned")); }
+Diagnosis interrupted() { return std::move(diagnose(Code::canceled).with(Key::problem, "abandoned")); }
 
 Diagnosis broken(const manifest::Artifact& artifact, std::string_view problem) {
-  return std::move(diagnose("EH-F21").with("archive", artifact.archive).with("problem", problem));
+  return std::move(
+      diagnose(Code::archive_not_unpacked).with(Key::archive, artifact.archive).with(Key::problem, problem));
 }
 
 Diagnosis broken(const manifest::Artifact& artifact, archive* from, const ArchiveInput& reader) {
   if (reader.stopped) return interrupted();
   const char* said = ::archive_error_string(from);
   return std::move(broken(artifact, said != nullptr ? said : "cannot be decoded")
-                       .with("position", std::to_string(reader.at)));
+                       .with(Key::position, std::to_string(reader.at)));
 }
 
 // libarchive could not convert a name to the locale. The name is read as UTF-8 instead; owner names are not
@@ -131,10 +132,10 @@ Result<void> copy_data(const manifest::Artifact& artifact, archive* from, const 
 Result<void> count_entry(const manifest::Artifact& artifact, const std::string& name, ArchiveInput& reader) {
   if (++reader.entries > most_entries) return fail(broken(artifact, "too many entries"));
   const auto too_long = [&](std::string_view problem, std::uint64_t limit) {
-    return fail(diagnose("EH-F19")
-                    .with("entry", name.substr(0, 100) + "...")
-                    .with("problem", problem)
-                    .with("limit", std::to_string(limit)));
+    return fail(diagnose(Code::archive_entry_refused)
+                    .with(Key::entry, name.substr(0, 100) + "...")
+                    .with(Key::problem, problem)
+                    .with(Key::limit, std::to_string(limit)));
   };
   if (name.size() > longest_name) return too_long("too long", longest_name);
   reader.name_bytes += name.size();
@@ -151,7 +152,10 @@ Result<void> count_entry(const manifest::Artifact& artifact, const std::string& 
 Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archive_entry* entry,
                         ArchiveInput& reader, cache::TreeWriter& writer, Unpacked& unpacked) {
   const std::optional<std::string> read = name_of(entry);
-  if (!read) return fail(diagnose("EH-F19").with("entry", "").with("problem", "its name cannot be read"));
+  if (!read)
+    return fail(diagnose(Code::archive_entry_refused)
+                    .with(Key::entry, "")
+                    .with(Key::problem, "its name cannot be read"));
   const std::string& name = *read;
   TRY(count_entry(artifact, name, reader));
   MetEntry met{name, {}};
@@ -160,7 +164,7 @@ Result<void> take_entry(const manifest::Artifact& artifact, archive* from, archi
   const bool folder = type == AE_IFDIR || name.ends_with('/');
   if (!path.empty() && !folder) {
     const auto refuse = [&](std::string_view problem) {
-      return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
+      return fail(diagnose(Code::archive_entry_refused).with(Key::entry, name).with(Key::problem, problem));
     };
     if (::archive_entry_hardlink(entry) != nullptr) return refuse("hard link");
     if (type == AE_IFLNK) {
@@ -215,13 +219,14 @@ Result<Unpacked> read_streamed_zip(const manifest::Artifact& artifact, ArchiveIn
 }
 
 bool is_disk_failure(const Diagnosis& diagnosis) {
-  return diagnosis.code == "EH-F15" || diagnosis.code == "EH-F16" || diagnosis.code == "EH-F17" ||
-         diagnosis.code == "EH-F23" || diagnosis.code == "EH-F24";
+  return diagnosis.code == Code::disk_full || diagnosis.code == Code::folder_not_writable ||
+         diagnosis.code == Code::file_size_limit || diagnosis.code == Code::cache_unusable ||
+         diagnosis.code == Code::too_many_open_files;
 }
 
 // Adds the file's name, because the archive readers know only a descriptor.
 Diagnosis in_file(Diagnosis diagnosis, const GrowingFile& file) {
-  if (diagnosis.code == "EH-F23") diagnosis.with("file", path_text(file.path()));
+  if (diagnosis.code == Code::cache_unusable) diagnosis.with(Key::file, path_text(file.path()));
   return diagnosis;
 }
 
@@ -234,7 +239,7 @@ bool is_known_archive(std::string_view name) {
 
 Result<std::string> path_in_tree(const manifest::Artifact& artifact, std::string_view name) {
   const auto refuse = [&](std::string_view problem) {
-    return fail(diagnose("EH-F19").with("entry", name).with("problem", problem));
+    return fail(diagnose(Code::archive_entry_refused).with(Key::entry, name).with(Key::problem, problem));
   };
   if (name.starts_with('/')) return refuse("absolute");
   std::vector<std::string> parts;
@@ -301,7 +306,7 @@ Result<UnpackedTree> unpack_into(const manifest::Artifact& artifact, GrowingFile
   if (seekable) return attempt(Way::seeking);
   if (artifact.archive == "zip" && has_zip_stream()) {
     auto tree = attempt(Way::fast);
-    if (tree || tree.error().code != "EH-F21") return tree;
+    if (tree || tree.error().code != Code::archive_not_unpacked) return tree;
   }
   return attempt(Way::streaming);
 }
@@ -317,11 +322,11 @@ Result<void> check_unpacked(const manifest::Artifact& artifact, UnpackedTree& tr
     TRY(apply_modes(directory->entries, tree.unpacked, tree.writer));
   }
   if (tree.writer.entries() == 0)
-    return fail(diagnose("EH-F21")
-                    .with("archive", artifact.archive)
-                    .with("problem", "it holds nothing that is selected")
-                    .with("select", join(artifact.select, " "))
-                    .with("strip", std::to_string(artifact.strip)));
+    return fail(diagnose(Code::archive_not_unpacked)
+                    .with(Key::archive, artifact.archive)
+                    .with(Key::problem, "it holds nothing that is selected")
+                    .with(Key::select, join(artifact.select, " "))
+                    .with(Key::strip, std::to_string(artifact.strip)));
   return {};
 }
 

@@ -19,9 +19,9 @@ constexpr std::uint16_t encrypted = 1, sizes_follow = 8;
 constexpr std::uint64_t largest_directory = 512u << 20;
 
 Diagnosis broken(std::string_view problem, std::string_view entry = {}) {
-  Diagnosis diagnosis = diagnose("EH-F21");
-  diagnosis.with("archive", "zip").with("problem", problem);
-  if (!entry.empty()) diagnosis.with("entry", entry);
+  Diagnosis diagnosis = diagnose(Code::archive_not_unpacked);
+  diagnosis.with(Key::archive, "zip").with(Key::problem, problem);
+  if (!entry.empty()) diagnosis.with(Key::entry, entry);
   return diagnosis;
 }
 
@@ -46,7 +46,7 @@ Result<std::string> bytes_at(int file, std::uint64_t from, std::uint64_t at, std
   while (got < size) {
     const ssize_t more =
         calls::pread(file, bytes.data() + got, size - got, static_cast<calls::Offset>(at - from + got));
-    if (more < 0) return fail(diagnose_errno("EH-F23", errno));
+    if (more < 0) return fail(diagnose_errno(Code::cache_unusable, errno));
     if (more == 0) return fail(broken("cut off"));
     got += static_cast<std::size_t>(more);
   }
@@ -131,7 +131,7 @@ Result<std::uint64_t> check_header(int file, std::uint64_t size, const ZipEntry&
   const bool late = (header.flags & sizes_follow) != 0;
   if (header.name != entry.name)
     return fail(std::move(
-        broken("header and directory name different files", entry.name).with("other", header.name)));
+        broken("header and directory name different files", entry.name).with(Key::other, header.name)));
   if (header.method != entry.method || ((header.flags ^ entry.flags) & (encrypted | sizes_follow)) != 0)
     return fail(broken("header and directory differ in method", entry.name));
   if (!late) {
@@ -156,7 +156,7 @@ Result<std::uint32_t> crc_of_file(const std::filesystem::path& file) {
   }();
   const FileDescriptor opened(calls::open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   std::uint32_t crc = ~0u;
-  TRY(read_pieces(opened.get(), file, "EH-F01", [&](std::string_view bytes) -> Result<void> {
+  TRY(read_pieces(opened.get(), file, Code::file_not_readable, [&](std::string_view bytes) -> Result<void> {
     for (const char byte : bytes) crc = table[(crc ^ static_cast<unsigned char>(byte)) & 255] ^ (crc >> 8);
     return {};
   }));
@@ -235,7 +235,9 @@ Result<void> apply_modes(const std::vector<ZipEntry>& directory, const Unpacked&
     } else if (type == S_IFREG || type == 0) {
       TRY(writer.set_executable(met.path, (mode & 0111) != 0));
     } else {
-      return fail(diagnose("EH-F19").with("entry", met.name).with("problem", "neither a file nor a link"));
+      return fail(diagnose(Code::archive_entry_refused)
+                      .with(Key::entry, met.name)
+                      .with(Key::problem, "neither a file nor a link"));
     }
   }
   return {};

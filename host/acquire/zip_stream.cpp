@@ -14,7 +14,7 @@ namespace enginehost::acquire {
 namespace {
 
 tl::unexpected<Diagnosis> give_up(std::string_view problem) {
-  return fail(diagnose("EH-F21").with("archive", "zip").with("problem", problem));
+  return fail(diagnose(Code::archive_not_unpacked).with(Key::archive, "zip").with(Key::problem, problem));
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ class ZipStream {
     end_ -= at_;
     at_ = 0;
     const std::int64_t got = source_(buffer_.data() + end_, buffer_.size() - end_);
-    if (got < 0) return fail(diagnose("EH-P10").with("problem", "abandoned"));
+    if (got < 0) return fail(diagnose(Code::canceled).with(Key::problem, "abandoned"));
     if (got == 0) return give_up("it ends within an entry");
     end_ += static_cast<std::size_t>(got);
     return {};

@@ -38,7 +38,7 @@ class Attempt {
       TRY_ASSIGN(opened->installed, install(build));
       auto lease = context_.store().lease(opened->installed);
       // Another process removed it in between: install it again.
-      if (!lease && lease.error().code == "EH-F01" && ++removals <= most_repairs) continue;
+      if (!lease && lease.error().code == Code::file_not_readable && ++removals <= most_repairs) continue;
       if (!lease) return fail(std::move(lease).error());
       opened->lease = std::move(*lease);
       if (record_crashes(opened->lease)) {
@@ -67,18 +67,18 @@ class Attempt {
       }
       // The memory of a GPU is another process's, and each probe of it takes seconds.
       if (explain::category(failure) == history::Category::transient && retries < most_retries &&
-          !load_check_.failed_by_device() && failure.code != "EH-R05" &&
+          !load_check_.failed_by_device() && failure.code != Code::engine_does_not_start_in_time &&
           !explain::exceeds_memory_limit(failure) && wait(retries)) {
         ++retries;
         log_.warnings.resize(warnings);  // the next try reports them again
         continue;
       }
-      if (failure.value("engine").empty()) failure.with("engine", build.engine, "manifest");
-      if (repairs > 0) failure.with("fetched_again", std::to_string(repairs));
-      if (retries > 0) failure.with("tried_again", std::to_string(retries));
+      if (failure.value(Key::engine).empty()) failure.with(Key::engine, build.engine, "manifest");
+      if (repairs > 0) failure.with(Key::fetched_again, std::to_string(repairs));
+      if (retries > 0) failure.with(Key::tried_again, std::to_string(retries));
       // Another cache folder is no remedy then, because layers are searched first.
       if (opened->installed.read_only && explain::category(failure) == history::Category::policy)
-        failure.with("read_only_layer", path_text(opened->installed.layer));
+        failure.with(Key::read_only_layer, path_text(opened->installed.layer));
       // A device that fails in a clean process does not fail because of this one.
       auto of_process = load_check_.failed_by_device()
                             ? std::nullopt
@@ -99,20 +99,20 @@ class Attempt {
     } else {
       TRY_ASSIGN(auto found, context_.store().find(decision.build));
       if (!found || found->digest != decision.digest)
-        return fail(diagnose("EH-F01").with("build", decision.build));
+        return fail(diagnose(Code::file_not_readable).with(Key::build, decision.build));
       opened->installed = std::move(*found);
       TRY_ASSIGN(opened->lease, context_.store().lease(opened->installed));
     }
     TRY_ASSIGN(const OpenLock lock, load_lock(context_.cancel()));
     // The cached decision does not hold the build's library names. The full path has them.
     if (any_failed_load() || engine_beside(decision.digest))
-      return fail(diagnose("EH-L17").with("build", decision.build));
+      return fail(diagnose(Code::other_file_already_loaded).with(Key::build, decision.build));
     // So does a library of the build that another one serves: settings decide whether it may.
     if (const auto served = substitutes_for(opened->installed, {}); !served || served->used)
-      return fail(diagnose("EH-L17").with("build", decision.build));
+      return fail(diagnose(Code::other_file_already_loaded).with(Key::build, decision.build));
     // The markers stay in the lease for the full path.
     if (!context_.state_folder().empty() && !crashes_of(opened->lease.stale_markers()).empty())
-      return fail(diagnose("EH-R02").with("build", decision.build));
+      return fail(diagnose(Code::build_crashed).with(Key::build, decision.build));
     load_check_.by_cached_decision(decision);
     log_.proven_before = true;
     auto crash_guard = std::make_shared<CrashGuard>(GuardedBuild{context_.state_folder(), decision.build,
@@ -293,12 +293,13 @@ class Attempt {
     std::vector<fs::path> folders;
     for (const std::string& folder : own_folders(opened)) folders.push_back(path_of(folder));
     for (Diagnosis& hijack : load::hijacked(own, folders, opened.libraries, opened.plugin->before())) {
-      if (load_check_.substitutes().leave_out(path_of(hijack.value("wanted")))) continue;
+      if (load_check_.substitutes().leave_out(path_of(hijack.value(Key::wanted)))) continue;
       // The static check or the loader may have reported the library already.
       const bool reported = std::ranges::any_of(log_.warnings, [&](const Diagnosis& known) {
-        return (known.code == "EH-L11" || known.code == "EH-L17") &&
-               known.value("library") == hijack.value("library") &&
-               known.value("path") == hijack.value("path");
+        return (known.code == Code::library_from_other_folder ||
+                known.code == Code::other_file_already_loaded) &&
+               known.value(Key::library) == hijack.value(Key::library) &&
+               known.value(Key::path) == hijack.value(Key::path);
       });
       if (!reported) log_.warnings.push_back(std::move(hijack));
     }
@@ -326,7 +327,7 @@ class Attempt {
     auto crash_guard = std::make_shared<CrashGuard>(GuardedBuild{
         context_.state_folder(), opened.installed.build, opened.installed.digest, build.artifacts_digest(),
         proven, false, &opened.lease,
-        std::string(load_check_.substitutes().used ? load_check_.substitutes().used->value("path")
+        std::string(load_check_.substitutes().used ? load_check_.substitutes().used->value(Key::path)
                                                    : std::string_view())});
     TRY(load(opened, *crash_guard));
     if (!proven) warn_of_another_engine(opened, build.engine);
@@ -346,10 +347,10 @@ class Attempt {
     const char* const reported = opened.plugin->plugin().engine;
     if (reported == nullptr || reported == engine) return;
     load_check_.note(
-        std::move(diagnose("EH-R12")
-                      .with("file", path_text(opened.plugin->file()))
-                      .with("plugin_engine", load::reported_text(reported), "the plugin's descriptor")
-                      .with("engine", engine, "the manifest")));
+        std::move(diagnose(Code::plugin_does_not_match)
+                      .with(Key::file, path_text(opened.plugin->file()))
+                      .with(Key::plugin_engine, load::reported_text(reported), "the plugin's descriptor")
+                      .with(Key::engine, engine, "the manifest")));
   }
 
   // The build ran in this process without a probe in a child.
@@ -369,11 +370,11 @@ class Attempt {
   // Explains that the file with wrong content is as published, or is no file of the build. Fetching it again
   // would not help.
   static void report_whole(const cache::Installed& installed, Diagnosis& failure) {
-    const fs::path file = path_of(failure.value("file"));
+    const fs::path file = path_of(failure.value(Key::file));
     if (file.is_absolute() && !is_below(file, installed.folder))
-      failure.with("outside", "yes", "no file of the build");
+      failure.with(Key::outside, "yes", "no file of the build");
     else
-      failure.with("as_published", "yes",
+      failure.with(Key::as_published, "yes",
                    "every file of the build has the digest that the manifest gives it");
   }
 
@@ -382,7 +383,7 @@ class Attempt {
     const history::Category category = explain::category(failure);
     // The static check passed, but the loader rejects the files: a name in one of them may have changed.
     const bool unbound = load_check_.checked_whole() && category == history::Category::host &&
-                         failure.code.starts_with("EH-L");
+                         area_of(failure.code) == Area::linking;
     const bool suspicious =
         category == history::Category::content || category == history::Category::crash || unbound;
     const bool content = category == history::Category::content;
@@ -398,9 +399,10 @@ class Attempt {
     Diagnosis damage = problems->front().diagnosis;
     // The static check of this attempt saw whole files. A file that is cut now was written to while it was in
     // use.
-    if (load_check_.checked_whole() && (damage.code == "EH-F02" || damage.code == "EH-F04"))
-      damage.code = "EH-F14";
-    damage.with("noticed_as", explain::one_line(failure));
+    if (load_check_.checked_whole() &&
+        (damage.code == Code::file_empty || damage.code == Code::file_truncated))
+      damage.code = Code::file_changed_in_use;
+    damage.with(Key::noticed_as, explain::one_line(failure));
     log_.warnings.push_back(damage);
     failure = damage;
     cache::WaitOptions wait;

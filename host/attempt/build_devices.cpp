@@ -38,18 +38,20 @@ std::string names_of(const std::vector<load::Device>& devices) {
   return names.empty() ? "no device" : join(names, ", ");
 }
 
-bool crashed(std::string_view code) {
-  constexpr std::string_view crashes[] = {"EH-R01", "EH-R02", "EH-R03", "EH-R04",
-                                          "EH-R05", "EH-R06", "EH-R10", "EH-R14"};
+bool crashed(Code code) {
+  constexpr Code crashes[] = {Code::illegal_instruction,           Code::build_crashed,
+                              Code::engine_ended_process,          Code::engine_ended_process_quietly,
+                              Code::engine_does_not_start_in_time, Code::stack_overflow,
+                              Code::exception_across_abi,          Code::probe_killed};
   return std::ranges::find(crashes, code) != std::end(crashes);
 }
 
 void add_cuda_error(Diagnosis& failure) {
-  const auto number = parse_integer(failure.value("native"));
+  const auto number = parse_integer(failure.value(Key::native));
   std::string_view name;
-  if (failure.value("origin") == "cuda" && number) name = explain::name_of_cuda_error(*number);
-  if (name.empty()) name = explain::name_of_cuda_error_in(failure.value("message"));
-  if (!name.empty()) failure.with("cuda_error", name, "the engine's message");
+  if (failure.value(Key::origin) == "cuda" && number) name = explain::name_of_cuda_error(*number);
+  if (name.empty()) name = explain::name_of_cuda_error_in(failure.value(Key::message));
+  if (!name.empty()) failure.with(Key::cuda_error, name, "the engine's message");
 }
 
 }  // namespace
@@ -73,14 +75,14 @@ const Diagnosis* BuildDevices::why_not(std::string_view wanted) const {
   };
   if (std::ranges::any_of(working, is_meant)) return nullptr;
   const auto found = std::ranges::find_if(
-      unusable, [&](const Diagnosis& failure) { return is_meant(failure.value("device")); });
+      unusable, [&](const Diagnosis& failure) { return is_meant(failure.value(Key::device)); });
   return found != unusable.end() ? &*found : nullptr;
 }
 
 void BuildDevices::keep_usable(std::vector<load::Device>& devices) const {
   std::erase_if(devices, [&](const load::Device& device) {
     return std::ranges::any_of(
-        unusable, [&](const Diagnosis& failure) { return failure.value("device") == device.text(); });
+        unusable, [&](const Diagnosis& failure) { return failure.value(Key::device) == device.text(); });
   });
 }
 
@@ -116,23 +118,23 @@ bool say_enough(const Json& facts, std::string_view accelerator, const std::vect
   return std::ranges::all_of(devices.accelerators, [&](const std::string& one) {
     return std::ranges::find(devices.working, one) != devices.working.end() ||
            std::ranges::any_of(devices.unusable,
-                               [&](const Diagnosis& failure) { return failure.value("device") == one; });
+                               [&](const Diagnosis& failure) { return failure.value(Key::device) == one; });
   });
 }
 
 Diagnosis failure_of_device(Diagnosis failure, const load::TestedDevice& tested,
                             const std::vector<load::Device>& listed) {
-  if (failure.value("device").empty()) failure.with("device", tested.device, "the probe");
+  if (failure.value(Key::device).empty()) failure.with(Key::device, tested.device, "the probe");
   add_cuda_error(failure);
   // CUDA's number 3 means a forked process, but the probe is none.
-  const bool is_report = failure.code == "EH-E01" || failure.code == "EH-G14";
+  const bool is_report = failure.code == Code::engine_reports_error || failure.code == Code::cuda_after_fork;
   if (!is_report && !crashed(failure.code)) return failure;
   if (!tested.is_listed && is_report) {
-    failure.code = "EH-G16";
-    return std::move(failure.with("devices", names_of(listed), "the engine"));
+    failure.code = Code::no_gpu_offered;
+    return std::move(failure.with(Key::devices, names_of(listed), "the engine"));
   }
-  const bool no_memory = failure.value("status") == "ENGINE_NO_MEMORY";
-  failure.code = no_memory ? "EH-G12" : "EH-G23";
+  const bool no_memory = failure.value(Key::status) == "ENGINE_NO_MEMORY";
+  failure.code = no_memory ? Code::gpu_busy : Code::gpu_does_not_compute;
   return failure;
 }
 
@@ -144,13 +146,13 @@ Result<void> check_same_list(const BuildDevices& known, const std::vector<load::
   const auto gone = std::ranges::find_if(
       known.accelerators, [&](const std::string& one) { return std::ranges::find(now, one) == now.end(); });
   if (gone == known.accelerators.end() && probed) return {};
-  Diagnosis failure = diagnose("EH-G16");
-  failure.with("device", gone != known.accelerators.end() ? *gone : now.back(), "the probe")
-      .with("devices", names_of(listed), "the engine")
-      .with("listed_before", known.accelerators.empty() ? "no GPU" : join(known.accelerators, ", "),
+  Diagnosis failure = diagnose(Code::no_gpu_offered);
+  failure.with(Key::device, gone != known.accelerators.end() ? *gone : now.back(), "the probe")
+      .with(Key::devices, names_of(listed), "the engine")
+      .with(Key::listed_before, known.accelerators.empty() ? "no GPU" : join(known.accelerators, ", "),
             probed ? "the probe" : "the record of an earlier open");
   // This process hides it: it was forked, or has changed what CUDA sees.
-  if (probed) failure.with("only_here", "yes", "the probe");
+  if (probed) failure.with(Key::only_here, "yes", "the probe");
   return fail(std::move(failure));
 }
 

@@ -14,14 +14,14 @@ namespace {
 
 // A request that was declined or canceled fetched nothing.
 bool asked_somebody(const Diagnosis& failure) {
-  return failure.code.starts_with("EH-N") || !failure.values("source_tried").empty();
+  return area_of(failure.code) == Area::network || !failure.values(Key::source_tried).empty();
 }
 
 Json fetch_failed(const manifest::Build& build, const Diagnosis& failure) {
-  Json facts = Json::object().set("build", build.id).set("ok", false).set("code", failure.code);
-  for (const char* what : {"component", "url", "expected_sha256", "actual_sha256"})
-    if (!failure.value(what).empty()) facts.set(what, failure.value(what));
-  if (const auto tried = failure.values("source_tried"); !tried.empty())
+  Json facts = Json::object().set("build", build.id).set("ok", false).set("code", failure.code_text());
+  for (const Key what : {Key::component, Key::url, Key::expected_sha256, Key::actual_sha256})
+    if (!failure.value(what).empty()) facts.set(std::string(text_of(what)), failure.value(what));
+  if (const auto tried = failure.values(Key::source_tried); !tried.empty())
     facts.set("sources", Json::strings(tried));
   return facts;
 }
@@ -125,10 +125,10 @@ void note_fetch(OpenContext& context, const manifest::Build& build, const Fetche
 
 Result<void> repair_places(OpenContext& context) {
   for (const Diagnosis& odd : context.store().unexpected_entries()) {
-    const std::filesystem::path place = path_of(odd.value("folder"));
+    const std::filesystem::path place = path_of(odd.value(Key::folder));
     TRY_ASSIGN(const auto aside, context.store().move_aside(place));
     if (aside)
-      context.warn(path_text(place) + " was " + std::string(odd.value("problem")) + ": it was moved to " +
+      context.warn(path_text(place) + " was " + std::string(odd.value(Key::problem)) + ": it was moved to " +
                    path_text(*aside) + ", because the cache needs its place");
   }
   return {};
@@ -147,7 +147,7 @@ Result<consent::Standing> check_download(const OpenContext& context, const manif
     if (std::ranges::find(question.components, component->id) == question.components.end()) continue;
     for (auto check : {check_size(context.settings(), *component), check_sources(context, *component, build)})
       if (!check)
-        return fail(std::move(check.error().with("build", build.id).with("component", component->id)));
+        return fail(std::move(check.error().with(Key::build, build.id).with(Key::component, component->id)));
   }
   TRY_ASSIGN(consent::Standing standing, consent::standing_of(context.settings(), question));
   TRY(context.store().check_writable());

@@ -25,7 +25,7 @@ Json strings_of(const std::vector<fs::path>& paths) {
 }
 
 Diagnosis of_the_static_check(Diagnosis failure) {
-  return std::move(failure.with("stage", "preflight", "nothing was executed"));
+  return std::move(failure.with(Key::stage, "preflight", "nothing was executed"));
 }
 
 std::string set_by(const settings::Settings& settings, std::string_view key, const char* otherwise) {
@@ -38,31 +38,31 @@ void add_who_chose_probe(const settings::Settings& settings, Diagnosis& diagnosi
   for (const char* key : {"probe_launcher", "helper"})
     if (const settings::Setting* set = settings.find(key);
         set != nullptr && set->source != "default" && !set->value.empty()) {
-      diagnosis.with("setting", key, "settings").with("set_by", set->source, "settings");
+      diagnosis.with(Key::setting, key, "settings").with(Key::set_by, set->source, "settings");
       return;
     }
 }
 
 // create() gets the manifest's options. The caller of an open cannot set one.
 void add_whose_option(const cache::Installed& installed, Diagnosis& failure) {
-  if (failure.code != "EH-E01") return;
-  const std::string_view option = failure.value("option");
+  if (failure.code != Code::engine_reports_error) return;
+  const std::string_view option = failure.value(Key::option);
   for (const auto& [key, value] : installed.options)
     if (key == option)
-      failure.with("option_value", value, "options of the build")
-          .with("option_set_by", "manifest", "options of the build")
-          .with("build", installed.build, "manifest");
+      failure.with(Key::option_value, value, "options of the build")
+          .with(Key::option_set_by, "manifest", "options of the build")
+          .with(Key::build, installed.build, "manifest");
 }
 
 // Without a probe a build is opened untested. Says where the probe is missing, or that it cannot be run.
 Diagnosis untested(const std::string& build, const settings::Settings& settings) {
-  Diagnosis warning = diagnose("EH-P21").with("build", build);
+  Diagnosis warning = diagnose(Code::probe_not_found).with(Key::build, build);
   std::error_code ignored;
   for (const std::string& place : settings.missing_helper)
-    if (fs::exists(path_of(place), ignored) && warning.value("file").empty())
-      warning.with("file", place, "libexec");
+    if (fs::exists(path_of(place), ignored) && warning.value(Key::file).empty())
+      warning.with(Key::file, place, "libexec");
     else
-      warning.with("searched", place, "libexec");
+      warning.with(Key::searched, place, "libexec");
   return warning;
 }
 
@@ -98,11 +98,12 @@ bool LoadCheck::by_record(const cache::Installed& installed, const manifest::Bui
   for (const Json& warning : record->facts["warnings"].as_array())
     parts_.log.warn(explain::diagnosis_from_json(warning));
   if (on_processor != nullptr) {
-    Diagnosis warning = diagnose("EH-G25").with("build", installed.build, "the record");
+    Diagnosis warning =
+        diagnose(Code::gpu_build_computes_on_processor).with(Key::build, installed.build, "the record");
     for (const Diagnosis& failure : devices_.unusable)
-      warning.with("device", failure.value("device"), "the probe")
-          .with("reason", explain::one_line(failure), "the probe")
-          .with("first_code", failure.code);
+      warning.with(Key::device, failure.value(Key::device), "the probe")
+          .with(Key::reason, explain::one_line(failure), "the probe")
+          .with(Key::first_code, failure.code);
     parts_.log.warn(std::move(warning));
   }
   return true;
@@ -142,8 +143,9 @@ Result<void> LoadCheck::check_and_probe(const cache::Installed& installed, bool 
   // Libraries that the process holds instead of the build's.
   own_.clear();
   for (const Diagnosis& warning : report.warnings)
-    if (warning.code == "EH-L17")
-      own_.push_back({std::string(warning.value("library")), std::string(warning.value("wanted")), "cache"});
+    if (warning.code == Code::other_file_already_loaded)
+      own_.push_back(
+          {std::string(warning.value(Key::library)), std::string(warning.value(Key::wanted)), "cache"});
   TRY(beside_failed_load_libraries(installed));
   if (auto conflict = conflict_with_engines(installed, report.warnings))
     return fail(of_the_static_check(std::move(*conflict)));
@@ -152,7 +154,7 @@ Result<void> LoadCheck::check_and_probe(const cache::Installed& installed, bool 
     // All other causes are included, so that nobody repairs one and then meets the next.
     Diagnosis failure = report.diagnoses.front();
     for (std::size_t i = 1; i < report.diagnoses.size(); ++i)
-      failure.with("also", explain::one_line(report.diagnoses[i]));
+      failure.with(Key::also, explain::one_line(report.diagnoses[i]));
     failed_static_check_ = true;
     return fail(of_the_static_check(std::move(failure)));
   }
@@ -177,7 +179,8 @@ Result<void> LoadCheck::beside_loaded_libraries(const cache::Installed& installe
 // Warnings of loaded libraries that are used in place of the build's say nothing new.
 void LoadCheck::drop_served(std::vector<Diagnosis>& warnings) const {
   std::erase_if(warnings, [&](const Diagnosis& warning) {
-    return warning.code == "EH-L17" && substitutes_.leave_out(path_of(warning.value("wanted")));
+    return warning.code == Code::other_file_already_loaded &&
+           substitutes_.leave_out(path_of(warning.value(Key::wanted)));
   });
 }
 
@@ -220,7 +223,7 @@ Result<void> LoadCheck::check_devices() {
   failed_by_device_ = true;
   if (!serves_its_purpose()) {
     if (!devices_.unusable.empty()) return fail(devices_.unusable.front());
-    return fail(diagnose("EH-G16").with("device", accelerator_, "the build's flavor"));
+    return fail(diagnose(Code::no_gpu_offered).with(Key::device, accelerator_, "the build's flavor"));
   }
   for (const std::string& wanted : parts_.devices)
     if (const Diagnosis* const failure = devices_.why_not(wanted)) return fail(*failure);
@@ -231,7 +234,8 @@ Result<void> LoadCheck::check_devices() {
 Diagnosis LoadCheck::explained(Diagnosis failure, const cache::Installed& installed) {
   if (!spec_) spec_ = spec_of(installed);
   // Only creating an engine reports this here, because nothing else was requested yet.
-  if (failure.code == "EH-E01" && failure.value("stage").empty()) failure.with("stage", "create");
+  if (failure.code == Code::engine_reports_error && failure.value(Key::stage).empty())
+    failure.with(Key::stage, "create");
   add_whose_option(installed, failure);
   load::refine_report(failure);
   Diagnosis diagnosis = load::recheck(std::move(failure), *spec_);
@@ -345,9 +349,9 @@ Result<void> LoadCheck::probe(const cache::Installed& installed, std::chrono::se
   if (!result.tested.empty())
     if (auto checked = check_devices(); !checked) return checked;
   // A request with a shorter deadline than allowed learned nothing about the build.
-  if (result.diagnosis->code == "EH-R05" && request.deadline < allowed)
-    result.diagnosis->with("allowed", std::to_string(allowed.count()) + " s", allowed_by);
-  if (result.diagnosis->code == "EH-P20") add_who_chose_probe(settings, *result.diagnosis);
+  if (result.diagnosis->code == Code::engine_does_not_start_in_time && request.deadline < allowed)
+    result.diagnosis->with(Key::allowed, std::to_string(allowed.count()) + " s", allowed_by);
+  if (result.diagnosis->code == Code::probe_not_started) add_who_chose_probe(settings, *result.diagnosis);
   return fail(explained(std::move(*result.diagnosis), installed));
 }
 
@@ -356,8 +360,8 @@ void LoadCheck::take_devices(load::ProbeResult& result, const cache::Installed& 
   devices_ = {};
   // No device works, and this one is the reason.
   if (result.tested.empty() && result.diagnosis && result.stage == "selftest" &&
-      !result.diagnosis->value("device").empty()) {
-    const std::string_view name = result.diagnosis->value("device");
+      !result.diagnosis->value(Key::device).empty()) {
+    const std::string_view name = result.diagnosis->value(Key::device);
     const bool is_accelerator = std::ranges::any_of(result.devices, [&](const load::Device& device) {
       return device.is_accelerator() && device.text() == name;
     });
@@ -390,10 +394,10 @@ void LoadCheck::warn_of_devices(load::ProbeResult& result, const cache::Installe
   const resolve::VisibleDevices visible = resolve::visible_devices(cuda);
   if (!visible.certain || devices_.accelerators.size() >= visible.devices.size()) return;
   result.warnings.push_back(
-      std::move(diagnose("EH-G24")
-                    .with("build", installed.build, "manifest")
-                    .with("listed", join(devices_.accelerators, ", "), "the engine")
-                    .with("offered", std::to_string(visible.devices.size()), cuda.devices.source())));
+      std::move(diagnose(Code::fewer_gpus_than_driver)
+                    .with(Key::build, installed.build, "manifest")
+                    .with(Key::listed, join(devices_.accelerators, ", "), "the engine")
+                    .with(Key::offered, std::to_string(visible.devices.size()), cuda.devices.source())));
 }
 
 }  // namespace enginehost::open

@@ -63,11 +63,12 @@ class Search {
     Substitutes found;
     for (const std::string& file : index_.libraries())
       if (!opened_.contains(file)) found.left_out.push_back(file);
-    Diagnosis used = diagnose("EH-L37").with("build", installed_.build, "manifest");
+    Diagnosis used =
+        diagnose(Code::loaded_library_in_place_of_builds).with(Key::build, installed_.build, "manifest");
     for (const auto& [file, path] : used_)
-      used.with("library", path_text(path_of(file).filename()))
-          .with("path", path, "libraries of this process");
-    if (!installed_.version.empty()) used.with("release", installed_.version, "of both");
+      used.with(Key::library, path_text(path_of(file).filename()))
+          .with(Key::path, path, "libraries of this process");
+    if (!installed_.version.empty()) used.with(Key::release, installed_.version, "of both");
     found.used = std::move(used);
     return found;
   }
@@ -110,26 +111,26 @@ class Search {
   // Returns why the copy cannot serve, or nothing.
   std::optional<Diagnosis> conflict_of(const std::string& file, const linker::LoadedCopy& copy) {
     const std::string path = path_text(copy.path);
-    Diagnosis conflict = diagnose("EH-L17");
-    conflict.with("library", path_text(path_of(file).filename()))
-        .with("path", path, "libraries of this process")
-        .with("wanted", file, "files of the build");
-    conflict.with("shares", copy.shared.empty() ? "the libraries that need it" : copy.shared,
+    Diagnosis conflict = diagnose(Code::other_file_already_loaded);
+    conflict.with(Key::library, path_text(path_of(file).filename()))
+        .with(Key::path, path, "libraries of this process")
+        .with(Key::wanted, file, "files of the build");
+    conflict.with(Key::shares, copy.shared.empty() ? "the libraries that need it" : copy.shared,
                   "dynamic symbols of both");
     if (const std::string holder = bringer_of(path, installed_); !holder.empty())
-      conflict.with("held_by", holder, "engines open in this process");
+      conflict.with(Key::held_by, holder, "engines open in this process");
     if (const auto& info = reader_.read(file); info && info->soname != copy.soname)
       return std::move(conflict.with(
-          "loaded_as", copy.soname.empty() ? path_text(copy.path.filename()) : copy.soname, "its SONAME"));
+          Key::loaded_as, copy.soname.empty() ? path_text(copy.path.filename()) : copy.soname, "its SONAME"));
     // The release is compared first, because comparing bytes reads both files.
     const std::string release = copy.differs.empty() ? release_of(copy.path) : std::string();
     const bool same_release = !release.empty() && release == installed_.version;
     if (copy.differs.empty() && (same_release || load::same_content(copy.path, path_of(file))))
       return std::nullopt;
-    if (!copy.differs.empty()) conflict.with("differs", copy.differs, "dynamic symbols of both");
+    if (!copy.differs.empty()) conflict.with(Key::differs, copy.differs, "dynamic symbols of both");
     if (const std::string& other = release_of(copy.path); !other.empty() && other != installed_.version)
-      conflict.with("loaded_release", other, "its installation");
-    return std::move(conflict.with("release", installed_.version, "manifest"));
+      conflict.with(Key::loaded_release, other, "its installation");
+    return std::move(conflict.with(Key::release, installed_.version, "manifest"));
   }
 
   const std::string& release_of(const fs::path& library) {
@@ -202,14 +203,15 @@ std::optional<Diagnosis> failed_beside(const Diagnosis& failure, const cache::In
         bringer_of(path, installed).empty())
       libraries.push_back(path);
   if (builds.empty() && libraries.empty()) return std::nullopt;
-  if (failure.code.starts_with("EH-L")) return failure;
-  Diagnosis beside = diagnose("EH-L36");
-  beside.with("build", installed.build, "manifest").with("failure", explain::one_line(failure));
-  for (const std::string& build : builds) beside.with("held_by", build, "engines of this process");
+  if (area_of(failure.code) == Area::linking) return failure;
+  Diagnosis beside = diagnose(Code::fails_beside_held_libraries);
+  beside.with(Key::build, installed.build, "manifest").with(Key::failure, explain::one_line(failure));
+  for (const std::string& build : builds) beside.with(Key::held_by, build, "engines of this process");
   for (std::size_t i = 0; i < std::min(libraries.size(), most_named); ++i)
-    beside.with("library", libraries[i], "libraries of this process");
-  if (libraries.size() > most_named) beside.with("more", std::to_string(libraries.size() - most_named));
-  if (const std::string_view stage = failure.value("stage"); !stage.empty()) beside.with("stage", stage);
+    beside.with(Key::library, libraries[i], "libraries of this process");
+  if (libraries.size() > most_named) beside.with(Key::more, std::to_string(libraries.size() - most_named));
+  if (const std::string_view stage = failure.value(Key::stage); !stage.empty())
+    beside.with(Key::stage, stage);
   return beside;
 }
 

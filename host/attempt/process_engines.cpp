@@ -101,7 +101,7 @@ Result<OpenLock> take(const std::string& name, bool unless_held_here,
       threads.changed.wait(lock);
       continue;
     }
-    if (cancel->canceled()) return fail(diagnose("EH-P10"));
+    if (cancel->canceled()) return fail(diagnose(Code::canceled));
     threads.changed.wait_for(lock, look);
   }
 }
@@ -117,16 +117,16 @@ std::string bringer(const std::string& library, std::string_view identity) {
 
 // Returns the build that brought the library by whose file another one would be served; empty for none.
 std::string server_of(const Diagnosis& warning, std::string_view identity) {
-  const std::string path(warning.value("path"));
-  if (warning.value("needed_by").empty()) return {};
+  const std::string path(warning.value(Key::path));
+  if (warning.value(Key::needed_by).empty()) return {};
   std::string holder = bringer(path, identity);
-  if (!holder.empty() && load::same_content(path_of(path), path_of(warning.value("wanted")))) return {};
+  if (!holder.empty() && load::same_content(path_of(path), path_of(warning.value(Key::wanted)))) return {};
   return holder;
 }
 
 // Returns the build that brought the other OpenMP runtime; empty for none.
 std::string bringer_of_openmp(const Diagnosis& warning, std::string_view identity) {
-  const std::vector<std::string> libraries = warning.values("library"), paths = warning.values("path");
+  const std::vector<std::string> libraries = warning.values(Key::library), paths = warning.values(Key::path);
   if (std::ranges::count_if(libraries, is_llvms_openmp) < 2 || duplicates_are_allowed()) return {};
   for (std::size_t i = 0; i < std::min(libraries.size(), paths.size()); ++i)
     if (is_llvms_openmp(libraries[i]))
@@ -227,12 +227,13 @@ std::optional<Diagnosis> conflict_with_engines(const cache::Installed& installed
                                                const std::vector<Diagnosis>& warnings) {
   const std::string identity = identity_of(installed);
   for (const Diagnosis& warning : warnings) {
-    const std::string holder = warning.code == "EH-L17"   ? server_of(warning, identity)
-                               : warning.code == "EH-L35" ? bringer_of_openmp(warning, identity)
-                                                          : std::string();
+    const std::string holder = warning.code == Code::other_file_already_loaded ? server_of(warning, identity)
+                               : warning.code == Code::two_openmp_runtimes
+                                   ? bringer_of_openmp(warning, identity)
+                                   : std::string();
     if (holder.empty()) continue;
     Diagnosis refused = warning;
-    return std::move(refused.with("held_by", holder, "engines open in this process"));
+    return std::move(refused.with(Key::held_by, holder, "engines open in this process"));
   }
   return std::nullopt;
 }
@@ -249,13 +250,13 @@ std::optional<Diagnosis> conflict_with_stand_ins(const cache::Installed& install
         if (own = installed.folder / path_of(folder) / path_of(name); std::filesystem::exists(own, error))
           break;
       if (substitutes.leave_out(own) || load::same_content(path_of(there.path), own)) continue;
-      Diagnosis diagnosis = diagnose("EH-L17");
-      diagnosis.with("library", name)
-          .with("path", there.path, "libraries of this process")
-          .with("wanted", path_text(own), "files of the build")
-          .with("stand_in_of", installed.build, "manifest");
+      Diagnosis diagnosis = diagnose(Code::other_file_already_loaded);
+      diagnosis.with(Key::library, name)
+          .with(Key::path, there.path, "libraries of this process")
+          .with(Key::wanted, path_text(own), "files of the build")
+          .with(Key::stand_in_of, installed.build, "manifest");
       if (const std::string holder = bringer(there.path, identity_of(installed)); !holder.empty())
-        diagnosis.with("held_by", holder, "engines open in this process");
+        diagnosis.with(Key::held_by, holder, "engines open in this process");
       return diagnosis;
     }
   return std::nullopt;
@@ -294,13 +295,13 @@ std::optional<Diagnosis> conflict_with_failed_load(const cache::Installed& insta
     for (const load::Library& there : left.libraries)
       for (const load::Library& need : needs) {
         if (need.soname != there.soname || same_file(need.path, there.path)) continue;
-        Diagnosis diagnosis = diagnose("EH-L17");
-        diagnosis.with("library", need.soname)
-            .with("path", there.path, "libraries of this process")
-            .with("wanted", need.path, "files of the build")
-            .with("left_by", left.build, "a build that failed to load in this process");
+        Diagnosis diagnosis = diagnose(Code::other_file_already_loaded);
+        diagnosis.with(Key::library, need.soname)
+            .with(Key::path, there.path, "libraries of this process")
+            .with(Key::wanted, need.path, "files of the build")
+            .with(Key::left_by, left.build, "a build that failed to load in this process");
         // A build that is not quarantined is the first choice of a new process again.
-        if (left.remembered) diagnosis.with("next_open", installed.build);
+        if (left.remembered) diagnosis.with(Key::next_open, installed.build);
         return diagnosis;
       }
   }

@@ -28,10 +28,10 @@ std::vector<history::DependencyStamp> dependency_stamps_of(const Basis& basis) {
 // it: only running code looked for it, or the plugin does not report its name.
 void add_expected_paths(const Basis& basis, const Diagnosis& failure,
                         std::vector<history::DependencyStamp>& all) {
-  std::string library(failure.value("missing_library"));
-  const bool lazily_opened = failure.code == "EH-R15" || !library.empty();
-  if (!lazily_opened && failure.value("status") != "ENGINE_UNAVAILABLE") return;
-  if (library.empty()) library = std::string(failure.value("library"));
+  std::string library(failure.value(Key::missing_library));
+  const bool lazily_opened = failure.code == Code::run_time_library_missing || !library.empty();
+  if (!lazily_opened && failure.value(Key::status) != "ENGINE_UNAVAILABLE") return;
+  if (library.empty()) library = std::string(failure.value(Key::library));
   if (library.find('/') != std::string::npos) {
     all.push_back(history::dependency_stamp_of(path_of(library)));
     return;
@@ -147,33 +147,33 @@ void report_no_driver(const platform::Platform& platform, const cache::Installed
   Diagnosis why = platform::why_no_driver(platform);
   diagnosis.code = why.code;
   diagnosis.evidence.insert(diagnosis.evidence.end(), why.evidence.begin(), why.evidence.end());
-  diagnosis.with("needed_by", installed.plugin);
+  diagnosis.with(Key::needed_by, installed.plugin);
 }
 
 void report_driver(const platform::Platform& platform, const cache::Installed& installed,
                    Diagnosis& diagnosis) {
   const Cuda& cuda = platform.cuda;
   // The version that the engine got from the driver is more reliable.
-  const std::string_view found = diagnosis.value("found");
+  const std::string_view found = diagnosis.value(Key::found);
   const bool finds_none = found.empty() || found == "0" || found == "0.0";
   if ((has_no_driver(cuda) && finds_none) || hides_driver(platform::driver_library_state(platform)))
     return report_no_driver(platform, installed, diagnosis);
   platform::add_driver_facts(platform, diagnosis);
   if (cuda.driver_cuda.is_known())
-    diagnosis.with("driver_cuda", cuda.driver_cuda.value(), cuda.driver_cuda.source());
+    diagnosis.with(Key::driver_cuda, cuda.driver_cuda.value(), cuda.driver_cuda.source());
   const std::string toolkit = toolkit_of(installed.flavor);
   if (toolkit.empty()) return;
   const bool windows = resolve::has_windows_driver(platform);
   std::string least = resolve::minor_version_driver(
       static_cast<int>(parse_integer(toolkit.substr(0, 2)).value_or(0)), windows);
   if (least.empty()) least = resolve::native_driver(toolkit, windows);
-  diagnosis.with("required", toolkit, "the flavor " + installed.flavor);
-  if (!least.empty()) diagnosis.with("minimum_driver", least, "NVIDIA's table");
+  diagnosis.with(Key::required, toolkit, "the flavor " + installed.flavor);
+  if (!least.empty()) diagnosis.with(Key::minimum_driver, least, "NVIDIA's table");
 }
 
 void report_versions(const Cuda& cuda, Diagnosis& diagnosis) {
   if (cuda.library.is_known() && !cuda.library.value().version.empty())
-    diagnosis.with("library_version", cuda.library.value().version, cuda.library.source());
+    diagnosis.with(Key::library_version, cuda.library.value().version, cuda.library.source());
 }
 
 // CUDA ends the list at the first invalid entry. An invalid first entry hides every device.
@@ -185,38 +185,40 @@ bool hides_all(const std::string& variable) {
 
 void report_visible_devices(const Cuda& cuda, Diagnosis& diagnosis) {
   const auto& variable = cuda.visible_devices;
-  if (!variable.is_known() || !diagnosis.value("visible_devices").empty()) return;
+  if (!variable.is_known() || !diagnosis.value(Key::visible_devices).empty()) return;
   bool hidden = hides_all(variable.value());
   if (cuda.devices.is_known()) {
     const resolve::VisibleDevices visible = resolve::visible_devices(cuda);
     hidden = hidden || (visible.devices.empty() && !cuda.devices.value().empty());
     if (!hidden && visible.certain && visible.devices.size() == cuda.devices.value().size()) return;
   }
-  diagnosis.with(hidden ? "visible_devices" : "limited_to", variable.value(), variable.source());
+  diagnosis.with(hidden ? Key::visible_devices : Key::limited_to, variable.value(), variable.source());
   if (hidden && cuda.devices.is_known() && !cuda.devices.value().empty())
-    diagnosis.with("devices", std::to_string(cuda.devices.value().size()), cuda.devices.source());
+    diagnosis.with(Key::devices, std::to_string(cuda.devices.value().size()), cuda.devices.source());
 }
 
 // The driver query met the same before the engine did, and knows its cause.
-bool follows_from_the_driver(std::string_view code) {
-  return code == "EH-G07" || code == "EH-G09" || code == "EH-G10" || code == "EH-G13" || code == "EH-G14";
+bool follows_from_the_driver(Code code) {
+  return code == Code::no_gpu_visible || code == Code::driver_and_library_differ ||
+         code == Code::forward_compatibility_not_supported || code == Code::cuda_unknown_error ||
+         code == Code::cuda_after_fork;
 }
 
 }  // namespace
 
 void add_gpu_facts(const platform::Platform& platform, const cache::Installed& installed,
                    Diagnosis& diagnosis) {
-  if (diagnosis.code == "EH-G03")
+  if (diagnosis.code == Code::driver_too_old)
     report_driver(platform, installed, diagnosis);
   else if (follows_from_the_driver(diagnosis.code) && hides_driver(platform::driver_library_state(platform)))
     report_no_driver(platform, installed, diagnosis);
-  else if (diagnosis.code.starts_with("EH-G"))
+  else if (area_of(diagnosis.code) == Area::gpus)
     platform::add_driver_facts(platform, diagnosis);
-  if (diagnosis.code == "EH-G07") {
+  if (diagnosis.code == Code::no_gpu_visible) {
     report_visible_devices(platform.cuda, diagnosis);
     platform::add_device_facts(platform, diagnosis);
   }
-  if (diagnosis.code == "EH-G09") report_versions(platform.cuda, diagnosis);
+  if (diagnosis.code == Code::driver_and_library_differ) report_versions(platform.cuda, diagnosis);
 }
 
 }  // namespace enginehost::open

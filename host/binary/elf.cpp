@@ -32,10 +32,11 @@ std::string machine_name(const ElfFile& elf) {
   return name_in(wide_machines, elf.machine, "machine");
 }
 
-Diagnosis foreign(const FileView& file, std::string_view problem, std::string_view what,
-                  std::string_view value) {
-  return std::move(
-      diagnose("EH-L07").with("file", file.path()).with("problem", problem).with(what, value, "e_ident"));
+Diagnosis foreign(const FileView& file, std::string_view problem, Key what, std::string_view value) {
+  return std::move(diagnose(Code::library_for_other_elf_system)
+                       .with(Key::file, file.path())
+                       .with(Key::problem, problem)
+                       .with(what, value, "e_ident"));
 }
 
 // Makes the checks of ld.so's open_verify (glibc elf/dl-load.c) on e_ident and e_version, beyond magic and
@@ -45,11 +46,11 @@ void check_identification(const Fields& head, const FileView& file, BinaryInfo& 
   info.os_abi = name_in(os_abis, os_abi, "number");
   info.abi_version = head.u8(8);
   if (head.u8(6) != 1)
-    info.problems.push_back(foreign(file, "unknown ELF version", "version", std::to_string(head.u8(6))));
+    info.problems.push_back(foreign(file, "unknown ELF version", Key::version, std::to_string(head.u8(6))));
   if (os_abi != 0 && os_abi != 3)
-    info.problems.push_back(foreign(file, "foreign OS ABI", "os_abi", info.os_abi));
+    info.problems.push_back(foreign(file, "foreign OS ABI", Key::os_abi, info.os_abi));
   if (head.u32(20) != 1)
-    info.problems.push_back(foreign(file, "unknown ELF version", "version", std::to_string(head.u32(20))));
+    info.problems.push_back(foreign(file, "unknown ELF version", Key::version, std::to_string(head.u32(20))));
   constexpr std::size_t padding = 9, identification = 16;
   for (std::size_t at = padding; at < identification; ++at)
     if (head.u8(at) != 0) {
@@ -167,13 +168,13 @@ bool read_elf_header(FileView& file, ElfFile& elf, BinaryInfo& info) {
   elf.wide = width != 1;
   const std::size_t header_size = elf.wide ? 64 : 52;
   if (file.size() < header_size)
-    return refused(diagnose("EH-F03")
-                       .with("file", file.path())
-                       .with("size", std::to_string(file.size()))
-                       .with("format", "ELF", "first bytes of the file"));
+    return refused(diagnose(Code::file_too_short)
+                       .with(Key::file, file.path())
+                       .with(Key::size, std::to_string(file.size()))
+                       .with(Key::format, "ELF", "first bytes of the file"));
   if (width != 1 && width != 2) return refused(damaged(file, "its class is neither 32 nor 64 bits"));
   if (order != 1 && order != 2)
-    return refused(foreign(file, "unknown byte order", "byte_order", std::to_string(order)));
+    return refused(foreign(file, "unknown byte order", Key::byte_order, std::to_string(order)));
   info.bits = elf.wide ? 64 : 32;
   info.big_endian = elf.big_endian = order == 2;
   if (!elf.fields(0, header_size, head)) return false;
@@ -319,15 +320,16 @@ std::uint64_t lowest_bit(std::uint64_t bits) { return bits & (~bits + 1); }
 void read_elf(FileView& file, ElfFile& elf, BinaryInfo& info) {
   if (!read_elf_header(file, elf, info)) return;
   auto cannot_be_mapped = [&](std::string_view problem) -> Diagnosis& {
-    info.problems.push_back(
-        std::move(diagnose("EH-F12").with("file", file.path()).with("problem", problem, "program headers")));
+    info.problems.push_back(std::move(diagnose(Code::file_not_mappable)
+                                          .with(Key::file, file.path())
+                                          .with(Key::problem, problem, "program headers")));
     return info.problems.back();
   };
   const bool loadable_type = info.type == Type::shared_library || info.type == Type::executable;
   // A loader maps the segments before it reads a table, so their problems come first.
   if (loadable_type && !info.has_load) cannot_be_mapped("no PT_LOAD");
   if (loadable_type && info.misaligned)
-    cannot_be_mapped("misaligned").with("alignment", std::to_string(lowest_bit(info.load_distances)));
+    cannot_be_mapped("misaligned").with(Key::alignment, std::to_string(lowest_bit(info.load_distances)));
   const bool followed = read_elf_dynamic(elf, info);
   if (followed && info.tls_size != 0 && !info.static_tls) info.static_tls = has_static_tls_relocation(elf);
   read_elf_notes(elf, info);

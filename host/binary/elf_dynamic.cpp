@@ -182,12 +182,14 @@ bool read_elf_dynamic(ElfFile& elf, BinaryInfo& info) {
   info.has_version_symbols = dynamic.version_symbols != 0;
   if ((dynamic.flags_1 & DF_1_PIE) != 0) {
     info.type = Type::position_independent_executable;
-    info.problems.push_back(std::move(
-        diagnose("EH-F10").with("file", elf.file->path()).with("type", name_of(info.type), "DF_1_PIE")));
+    info.problems.push_back(std::move(diagnose(Code::not_a_shared_library)
+                                          .with(Key::file, elf.file->path())
+                                          .with(Key::type, name_of(info.type), "DF_1_PIE")));
   }
   if (info.no_dlopen)
-    info.problems.push_back(std::move(
-        diagnose("EH-F13").with("file", elf.file->path()).with("flag", "DF_1_NOOPEN", "DT_FLAGS_1")));
+    info.problems.push_back(std::move(diagnose(Code::loading_forbidden_by_library)
+                                          .with(Key::file, elf.file->path())
+                                          .with(Key::flag, "DF_1_NOOPEN", "DT_FLAGS_1")));
   if (!dynamic.terminated) {
     info.problems.push_back(damaged(*elf.file, count == entry_limit ? "the dynamic section has more than " +
                                                                           std::to_string(entry_limit) +

@@ -28,16 +28,17 @@ Diagnosis missing(const std::filesystem::path& file) {
     prefix /= component;
     calls::Status status{};
     if (calls::lstat(prefix.c_str(), &status) != 0)
-      return std::move(
-          diagnose("EH-F01").with("file", path_text(file)).with("first_missing", path_text(prefix)));
+      return std::move(diagnose(Code::file_not_readable)
+                           .with(Key::file, path_text(file))
+                           .with(Key::first_missing, path_text(prefix)));
     if (S_ISLNK(status.st_mode) && calls::stat(prefix.c_str(), &status) != 0)
-      return std::move(diagnose("EH-F11")
-                           .with("file", path_text(file))
-                           .with("problem", errno == ELOOP ? "link loop" : "dangling link")
-                           .with("link", path_text(prefix))
-                           .with("target", calls::target_of(prefix)));
+      return std::move(diagnose(Code::path_leads_to_no_file)
+                           .with(Key::file, path_text(file))
+                           .with(Key::problem, errno == ELOOP ? "link loop" : "dangling link")
+                           .with(Key::link, path_text(prefix))
+                           .with(Key::target, calls::target_of(prefix)));
   }
-  return std::move(diagnose("EH-F01").with("file", path_text(file)));
+  return std::move(diagnose(Code::file_not_readable).with(Key::file, path_text(file)));
 }
 
 Diagnosis loop(const std::filesystem::path& file) {
@@ -47,16 +48,16 @@ Diagnosis loop(const std::filesystem::path& file) {
     calls::Status status{};
     if (calls::stat(prefix.c_str(), &status) != 0 && errno == ELOOP) break;
   }
-  return std::move(diagnose("EH-F11")
-                       .with("file", path_text(file))
-                       .with("problem", "link loop")
-                       .with("link", path_text(prefix))
-                       .with("target", calls::target_of(prefix)));
+  return std::move(diagnose(Code::path_leads_to_no_file)
+                       .with(Key::file, path_text(file))
+                       .with(Key::problem, "link loop")
+                       .with(Key::link, path_text(prefix))
+                       .with(Key::target, calls::target_of(prefix)));
 }
 
 Diagnosis closed(const std::filesystem::path& file, int error_number) {
-  Diagnosis diagnosis = diagnose_errno("EH-L25", error_number);
-  diagnosis.with("file", path_text(file)).with("user", effective_user());
+  Diagnosis diagnosis = diagnose_errno(Code::library_not_readable, error_number);
+  diagnosis.with(Key::file, path_text(file)).with(Key::user, effective_user());
   std::filesystem::path prefix;
   for (const std::filesystem::path& component : file) {
     prefix /= component;
@@ -64,8 +65,9 @@ Diagnosis closed(const std::filesystem::path& file, int error_number) {
     bool known = calls::stat(prefix.c_str(), &status) == 0;
     int wanted = known && S_ISDIR(status.st_mode) ? X_OK : R_OK;
     if (calls::may_access(prefix, wanted)) continue;
-    diagnosis.with("blocked_by", path_text(prefix));
-    if (known) diagnosis.with("mode", octal(status.st_mode)).with("owner", std::to_string(status.st_uid));
+    diagnosis.with(Key::blocked_by, path_text(prefix));
+    if (known)
+      diagnosis.with(Key::mode, octal(status.st_mode)).with(Key::owner, std::to_string(status.st_uid));
     break;
   }
   return diagnosis;
@@ -75,7 +77,7 @@ Diagnosis closed(const std::filesystem::path& file, int error_number) {
 
 Diagnosis why_not_opened(const std::filesystem::path& file, int error_number) {
   if (calls::held_by_another(error_number))
-    return std::move(diagnose_errno("EH-W09", error_number).with("file", path_text(file)));
+    return std::move(diagnose_errno(Code::dll_locked, error_number).with(Key::file, path_text(file)));
   switch (error_number) {
     case ENOENT:
     case ENOTDIR:
@@ -87,19 +89,21 @@ Diagnosis why_not_opened(const std::filesystem::path& file, int error_number) {
     case EPERM:
       // Reading needs no privilege, so EPERM comes from a security module or filter (SELinux, fapolicyd,
       // seccomp). The loader skips the rest of its list of folders then, unlike after EACCES.
-      return std::move(diagnose_errno("EH-L24", error_number)
-                           .with("file", path_text(file))
-                           .with("folder", path_text(file.parent_path())));
+      return std::move(diagnose_errno(Code::security_policy_forbids, error_number)
+                           .with(Key::file, path_text(file))
+                           .with(Key::folder, path_text(file.parent_path())));
     case ENXIO:
     case ENODEV:
       // A socket, or a device without a driver.
-      return std::move(diagnose_errno("EH-F11", error_number)
-                           .with("file", path_text(file))
-                           .with("problem", "a device, a pipe or a socket"));
+      return std::move(diagnose_errno(Code::path_leads_to_no_file, error_number)
+                           .with(Key::file, path_text(file))
+                           .with(Key::problem, "a device, a pipe or a socket"));
     case ENAMETOOLONG:
-      return std::move(diagnose_errno("EH-L33", error_number).with("file", path_text(file)));
+      return std::move(
+          diagnose_errno(Code::path_unusable_for_loader, error_number).with(Key::file, path_text(file)));
     default:
-      return std::move(diagnose_errno("EH-L26", error_number).with("file", path_text(file)));
+      return std::move(
+          diagnose_errno(Code::library_input_error, error_number).with(Key::file, path_text(file)));
   }
 }
 
@@ -135,12 +139,12 @@ Result<FileView> FileView::take(int descriptor, std::string path) {
   view.path_ = std::move(path);
   calls::Status status{};
   if (calls::fstat(descriptor, &status) != 0)
-    return fail(std::move(diagnose_errno("EH-L26", errno).with("file", view.path_)));
+    return fail(std::move(diagnose_errno(Code::library_input_error, errno).with(Key::file, view.path_)));
   if (!S_ISREG(status.st_mode))
     return fail(std::move(
-        diagnose("EH-F11")
-            .with("file", view.path_)
-            .with("problem", S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket")));
+        diagnose(Code::path_leads_to_no_file)
+            .with(Key::file, view.path_)
+            .with(Key::problem, S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket")));
   view.size_ = static_cast<std::uint64_t>(status.st_size);
   view.device_ = static_cast<std::uint64_t>(status.st_dev);
   view.inode_ = status.st_ino;
@@ -155,7 +159,7 @@ const std::uint8_t* FileView::window(std::uint64_t offset, std::size_t count) co
 
 std::optional<Diagnosis> FileView::failure() const {
   if (failed_ == 0) return std::nullopt;
-  return std::move(diagnose_errno("EH-F01", failed_).with("file", path_));
+  return std::move(diagnose_errno(Code::file_not_readable, failed_).with(Key::file, path_));
 }
 
 bool FileView::read_directly(std::uint64_t offset, void* to, std::size_t count) {

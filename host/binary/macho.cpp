@@ -173,7 +173,7 @@ class Command {
 
   void problem(std::string_view sentence) {
     for (const Diagnosis& known : info_.problems)
-      if (known.value("problem") == sentence) return;
+      if (known.value(Key::problem) == sentence) return;
     info_.problems.push_back(damaged(*macho_.file, sentence));
   }
 
@@ -384,7 +384,8 @@ bool read_macho_slice(FileView& file, const MachoPlace& place, MachoFile& macho,
   info.macho.two_level_namespace = macho.two_level_namespace();
   info.macho.thread_locals = (macho.flags & 0x800000) != 0;  // MH_HAS_TLV_DESCRIPTORS
   const bool followed = read_commands(macho, head.u32(16), head.u32(20), info);
-  if (info.needed_size > file.size() && (info.problems.empty() || info.problems.front().code != "EH-F04"))
+  if (info.needed_size > file.size() &&
+      (info.problems.empty() || info.problems.front().code != Code::file_truncated))
     add_truncated(file, info, info.needed_size, "segments");
   add_type_problem(file, info, info.macho.file_type, "filetype");
   info.macho.dylibs = macho.dylibs;
@@ -442,7 +443,7 @@ void read_macho(FileView& file, std::string_view machine, BinaryInfo& info) {
     for (std::size_t i = 1; i < places.size(); ++i) add_slice(file, places[i], info);
   // Worst first, because truncation explains all other problems.
   std::stable_partition(info.problems.begin(), info.problems.end(),
-                        [](const Diagnosis& problem) { return problem.code == "EH-F04"; });
+                        [](const Diagnosis& problem) { return problem.code == Code::file_truncated; });
 }
 
 }  // namespace enginehost::binary

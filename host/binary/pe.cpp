@@ -193,10 +193,10 @@ bool read_pe_header(FileView& file, PeFile& pe, BinaryInfo& info) {
   info.sniffed = "PE/COFF (Windows)";
   Fields dos, head;
   if (!pe.fields(0, 64, dos)) {
-    info.problems.push_back(std::move(diagnose("EH-F03")
-                                          .with("file", file.path())
-                                          .with("size", std::to_string(file.size()))
-                                          .with("format", info.sniffed)));
+    info.problems.push_back(std::move(diagnose(Code::file_too_short)
+                                          .with(Key::file, file.path())
+                                          .with(Key::size, std::to_string(file.size()))
+                                          .with(Key::format, info.sniffed)));
     return false;
   }
   const std::uint64_t at = dos.u32(60);

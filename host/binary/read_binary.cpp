@@ -43,22 +43,23 @@ std::optional<std::string> text_in(const std::vector<std::uint8_t>& table, std::
 }
 
 Diagnosis damaged(const FileView& file, std::string_view problem) {
-  return std::move(diagnose("EH-F08").with("file", file.path()).with("problem", problem));
+  return std::move(diagnose(Code::file_damaged).with(Key::file, file.path()).with(Key::problem, problem));
 }
 
 void add_truncated(const FileView& file, BinaryInfo& info, std::uint64_t needed, std::string_view source) {
   info.needed_size = std::max(info.needed_size, needed);
   info.problems.insert(info.problems.begin(),
-                       std::move(diagnose("EH-F04")
-                                     .with("file", file.path())
-                                     .with("size", std::to_string(file.size()))
-                                     .with("needed_size", std::to_string(info.needed_size), source)));
+                       std::move(diagnose(Code::file_truncated)
+                                     .with(Key::file, file.path())
+                                     .with(Key::size, std::to_string(file.size()))
+                                     .with(Key::needed_size, std::to_string(info.needed_size), source)));
 }
 
 void add_type_problem(const FileView& file, BinaryInfo& info, std::string_view type,
                       std::string_view source) {
   if (info.type == Type::shared_library) return;
-  info.problems.push_back(std::move(diagnose("EH-F10").with("file", file.path()).with("type", type, source)));
+  info.problems.push_back(std::move(
+      diagnose(Code::not_a_shared_library).with(Key::file, file.path()).with(Key::type, type, source)));
 }
 
 Kind format_of(FileView& file) {
@@ -123,7 +124,9 @@ Result<BinaryInfo> read_binary(const std::filesystem::path& path, std::string_vi
   return unless_failed(file, std::move(info));
 }
 
-bool no_such_file(const Diagnosis& why) { return why.code == "EH-F01" && why.value("errno").empty(); }
+bool no_such_file(const Diagnosis& why) {
+  return why.code == Code::file_not_readable && why.value(Key::errno_).empty();
+}
 
 std::unique_ptr<Result<BinaryInfo>> read_binary_in(int folder, const std::string& name, std::string path) {
   auto file = FileView::open_in(folder, name, std::move(path));

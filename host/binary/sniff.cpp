@@ -17,24 +17,24 @@ using namespace std::string_view_literals;
 struct Magic {
   std::string_view bytes;
   std::string_view name;
-  std::string_view code;
+  Code code = Code::none;
 };
 
 // From the formats' own documents; the first match wins.
 constexpr std::array magics{
-    Magic{"\x1f\x8b"sv, "gzip archive", "EH-F06"},
-    Magic{"PK\x03\x04"sv, "zip archive", "EH-F06"},
-    Magic{"PK\x05\x06"sv, "zip archive", "EH-F06"},
+    Magic{"\x1f\x8b"sv, "gzip archive", Code::file_compressed},
+    Magic{"PK\x03\x04"sv, "zip archive", Code::file_compressed},
+    Magic{"PK\x05\x06"sv, "zip archive", Code::file_compressed},
     Magic{"\xfd"
           "7zXZ\0"sv,
-          "xz archive", "EH-F06"},
-    Magic{"\x28\xb5\x2f\xfd"sv, "zstd archive", "EH-F06"},
-    Magic{"BZh"sv, "bzip2 archive", "EH-F06"},
-    Magic{"7z\xbc\xaf\x27\x1c"sv, "7-zip archive", "EH-F06"},
-    Magic{"!<arch>\n"sv, "static archive (ar)", "EH-F10"},
-    Magic{"!<thin>\n"sv, "static archive (ar)", "EH-F10"},
-    Magic{"version https://git-lfs"sv, "Git LFS pointer", "EH-F07"},
-    Magic{"#!"sv, "script (#!)", "EH-F10"},
+          "xz archive", Code::file_compressed},
+    Magic{"\x28\xb5\x2f\xfd"sv, "zstd archive", Code::file_compressed},
+    Magic{"BZh"sv, "bzip2 archive", Code::file_compressed},
+    Magic{"7z\xbc\xaf\x27\x1c"sv, "7-zip archive", Code::file_compressed},
+    Magic{"!<arch>\n"sv, "static archive (ar)", Code::not_a_shared_library},
+    Magic{"!<thin>\n"sv, "static archive (ar)", Code::not_a_shared_library},
+    Magic{"version https://git-lfs"sv, "Git LFS pointer", Code::file_is_git_lfs_pointer},
+    Magic{"#!"sv, "script (#!)", Code::not_a_shared_library},
 };
 
 // Returns the title on one line, short enough for a message. Control characters are dropped, because the text
@@ -142,11 +142,11 @@ bool is_path_of_library(std::string_view text, std::uint64_t file_size) {
   return text.find(".so") != text.npos || text.ends_with(".dylib") || text.ends_with(".dll");
 }
 
-Diagnosis problem(std::string_view code, const FileView& file, std::string_view format) {
+Diagnosis problem(Code code, const FileView& file, std::string_view format) {
   return std::move(diagnose(code)
-                       .with("file", file.path())
-                       .with("size", std::to_string(file.size()))
-                       .with("format", format, "first bytes of the file"));
+                       .with(Key::file, file.path())
+                       .with(Key::size, std::to_string(file.size()))
+                       .with(Key::format, format, "first bytes of the file"));
 }
 
 }  // namespace
@@ -154,15 +154,16 @@ Diagnosis problem(std::string_view code, const FileView& file, std::string_view 
 void sniff(FileView& file, BinaryInfo& info) {
   if (file.size() == 0) {
     info.sniffed = "empty file";
-    info.problems.push_back(std::move(diagnose("EH-F02").with("file", file.path()).with("size", "0")));
+    info.problems.push_back(
+        std::move(diagnose(Code::file_empty).with(Key::file, file.path()).with(Key::size, "0")));
     return;
   }
   std::array<char, 16384> buffer{};
   auto length = static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), buffer.size()));
   if (!file.read(0, buffer.data(), length)) {
     info.sniffed = "unknown data";
-    info.problems.push_back(
-        std::move(problem("EH-F08", file, info.sniffed).with("problem", "the first bytes cannot be read")));
+    info.problems.push_back(std::move(problem(Code::file_damaged, file, info.sniffed)
+                                          .with(Key::problem, "the first bytes cannot be read")));
     return;
   }
   std::string_view head(buffer.data(), length);
@@ -170,9 +171,10 @@ void sniff(FileView& file, BinaryInfo& info) {
     if (head.substr(0, magic.bytes.size()) == magic.bytes) {
       info.sniffed = magic.name;
       Diagnosis found = problem(magic.code, file, magic.name);
-      if (magic.code == "EH-F07") {
-        if (std::string oid = line_after(head, "\noid sha256:"); !oid.empty()) found.with("oid", oid);
-        if (std::string size = line_after(head, "\nsize "); !size.empty()) found.with("expected_size", size);
+      if (magic.code == Code::file_is_git_lfs_pointer) {
+        if (std::string oid = line_after(head, "\noid sha256:"); !oid.empty()) found.with(Key::oid, oid);
+        if (std::string size = line_after(head, "\nsize "); !size.empty())
+          found.with(Key::expected_size, size);
       }
       info.problems.push_back(std::move(found));
       return;
@@ -193,8 +195,8 @@ void sniff(FileView& file, BinaryInfo& info) {
   if (html || xml) {
     info.sniffed = html ? "HTML page" : "XML text";
     info.page_title = title_of(head);
-    Diagnosis found = problem("EH-F05", file, info.sniffed);
-    if (!info.page_title.empty()) found.with("page_title", info.page_title, "<title>");
+    Diagnosis found = problem(Code::file_is_text, file, info.sniffed);
+    if (!info.page_title.empty()) found.with(Key::page_title, info.page_title, "<title>");
     info.problems.push_back(std::move(found));
     return;
   }
@@ -206,9 +208,10 @@ void sniff(FileView& file, BinaryInfo& info) {
     bool script = false;
     for (std::string_view word : {"GROUP", "INPUT", "OUTPUT_FORMAT", "/* GNU ld script"})
       script = script || text.find(word) != std::string_view::npos;
-    Diagnosis found = problem(script && !json ? "EH-F10" : "EH-F05", file, info.sniffed);
-    found.with("first_line", text.substr(0, std::min<std::size_t>(text.find_first_of("\r\n"), 120)));
-    if (is_path_of_library(head, file.size())) found.with("link_target", head);
+    Diagnosis found =
+        problem(script && !json ? Code::not_a_shared_library : Code::file_is_text, file, info.sniffed);
+    found.with(Key::first_line, text.substr(0, std::min<std::size_t>(text.find_first_of("\r\n"), 120)));
+    if (is_path_of_library(head, file.size())) found.with(Key::link_target, head);
     info.problems.push_back(std::move(found));
     return;
   }
@@ -219,10 +222,10 @@ void sniff(FileView& file, BinaryInfo& info) {
           ? "ELF"
           : "unknown data";
   if (file.size() < 64)
-    info.problems.push_back(problem("EH-F03", file, info.sniffed));
+    info.problems.push_back(problem(Code::file_too_short, file, info.sniffed));
   else
-    info.problems.push_back(std::move(
-        problem("EH-F08", file, info.sniffed).with("problem", "its first bytes match no library format")));
+    info.problems.push_back(std::move(problem(Code::file_damaged, file, info.sniffed)
+                                          .with(Key::problem, "its first bytes match no library format")));
 }
 
 }  // namespace enginehost::binary

@@ -70,14 +70,14 @@ Result<std::string> CachedReader::read(const std::string& location, std::uint64_
     return fresh;
   }
   auto bytes = read_file(kept, limit);
-  if (!bytes && fresh.error().code == "EH-N03" && !std::exchange(reported_late_, true))
+  if (!bytes && fresh.error().code == Code::transfer_stalled && !std::exchange(reported_late_, true))
     warnings.push_back(location +
                        " was not sent in time (EH-N03): only installed and known builds are considered");
   if (!bytes) return fresh;
   // Offline, nothing was asked on purpose. Expiry (max_staleness_days) limits the age of a copy.
   if (location.ends_with("/index.json") && !transfer_.offline) {
     warnings.push_back(
-        location + " could not be asked (" + fresh.error().code + "); the copy of " +
+        location + " could not be asked (" + std::string(fresh.error().code_text()) + "); the copy of " +
         pluralize(static_cast<std::uint64_t>(age_of_copy(kept, now_) / 3600), "hour", "hours") +
         " ago is used");
     origin_.unasked = std::move(fresh).error();
@@ -151,13 +151,13 @@ void CachedReader::fetch(const std::vector<manifest::Expected>& documents) {
     // Documents do not begin like a web page. The sign-in page of a network is not the publisher's mistake.
     const auto page = bytes ? transfer::title_of_page(bytes->substr(0, 4096)) : std::nullopt;
     if (page) {
-      Diagnosis diagnosis = diagnose("EH-N06").with("url", wanted[i].url);
-      if (!page->empty()) diagnosis.with("title", *page, "the first bytes");
+      Diagnosis diagnosis = diagnose(Code::web_page_in_place_of_file).with(Key::url, wanted[i].url);
+      if (!page->empty()) diagnosis.with(Key::title, *page, "the first bytes");
       bytes = fail(std::move(diagnosis));
     }
     if (bytes) ++came_;
     if (!bytes && !failure) failure = bytes.error();
-    if (!bytes && bytes.error().code == "EH-N03" && !late) late = bytes.error();
+    if (!bytes && bytes.error().code == Code::transfer_stalled && !late) late = bytes.error();
     arrived_.insert_or_assign(wanted[i].url, std::move(bytes));
   }
   if (late && (came_ == 0 || spent_ >= time)) silent_ = late;

@@ -190,7 +190,7 @@ void add_installations(manifest::Catalog& catalog, const settings::Settings& set
     if (settings.policy.require_signatures) {
       catalog.failures.push_back(
           std::move(settings::unsigned_refused(settings.policy, "the installation " + path_text(path))
-                        .with("installation", path_text(path))));
+                        .with(Key::installation, path_text(path))));
       continue;
     }
     auto installation = installations::identify(path);
@@ -250,24 +250,24 @@ const manifest::Trust* proof_of(const settings::Repository& repository, const se
   return belongs_to_the_sdk(repository) && !trust.required ? nullptr : &trust;
 }
 
-// Replaces a missing signature by EH-P01 if only policy requires one, because then policy is the reason that
-// people need.
+// Replaces a missing signature by EH-P01 if only policy requires one, because then policy is the reason.
 Diagnosis by_policy(Diagnosis failure, const settings::Repository& repository, const settings::Policy& policy,
                     manifest::DocumentReader& reader) {
   const bool by_policy = policy.require_signatures || !policy.unsigned_repositories;
-  const bool lacks_signatures = failure.code == "EH-M08" || failure.code == "EH-M10";
+  const bool lacks_signatures =
+      failure.code == Code::too_few_signatures || failure.code == Code::key_not_trusted;
   if (by_policy && lacks_signatures &&
       !reader.read(manifest::below(repository.location, "root.json"), 8u << 20))
     failure = std::move(
         settings::unsigned_refused(policy, "the repository " + repository.location + ", which nobody signed")
-            .with("repository", repository.location));
-  // A forbidden repository of the command line fails the request (fetch.hpp); one of a configuration is left
-  // out.
-  if (failure.code == "EH-P01" && repository.by_caller) failure.with("flag", repository.source);
-  if (lacks_signatures && repository.by_caller) failure.with("named_by", repository.source);
+            .with(Key::repository, repository.location));
+  // A forbidden repository of the caller fails the request (fetch.hpp); one of a configuration is left out.
+  const bool is_forbidden = failure.code == Code::forbidden_by_policy;
+  if (repository.by_caller && is_forbidden) failure.with(Key::flag, repository.source);
+  if (repository.by_caller && lacks_signatures) failure.with(Key::named_by, repository.source);
   if (lacks_signatures)
     if (const auto problem = owner_problem(repository))
-      failure.with("owner_problem", std::string(problem->value("problem")));
+      failure.with(Key::owner_problem, std::string(problem->value(Key::problem)));
   return failure;
 }
 
@@ -388,7 +388,7 @@ std::optional<Diagnosis> block_of(const settings::Settings& settings, const mani
   manifest::mark(catalog, [&](const std::string&) { return as; });
   const std::string& reason = catalog.builds.front()->blocked;
   if (reason.empty()) return {};
-  return std::move(diagnose("EH-M14").with("build", build->id).with("reason", reason));
+  return std::move(diagnose(Code::build_blocked).with(Key::build, build->id).with(Key::reason, reason));
 }
 
 cache::RecordNames names_in(const cache::Store& store, const settings::Settings& settings, std::int64_t now) {

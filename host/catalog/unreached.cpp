@@ -26,22 +26,22 @@ std::string server_of(const std::string& place) {
 // files.
 Diagnosis as_failure_of(const manifest::Build& build, const std::string& place, const Diagnosis& failure) {
   const auto is_of_server = [](const Evidence& fact) {
-    constexpr std::string_view keys[] = {"host",    "os_said", "curl_said",    "errno",   "index",
-                                         "seconds", "proxy",   "proxy_set_by", "answered"};
+    constexpr Key keys[] = {Key::host,    Key::os_said, Key::curl_said,    Key::errno_,  Key::index,
+                            Key::seconds, Key::proxy,   Key::proxy_set_by, Key::answered};
     return std::ranges::find(keys, fact.what) != std::end(keys);
   };
   Diagnosis same = diagnose(failure.code);
   std::ranges::copy_if(failure.evidence, std::back_inserter(same.evidence), is_of_server);
-  same.with("url",
-            transfer::is_url(place) ? transfer::origin_of(place) : std::string(failure.value("index")));
+  same.with(Key::url,
+            transfer::is_url(place) ? transfer::origin_of(place) : std::string(failure.value(Key::index)));
   return std::move(same.within("while opening " + build.id));
 }
 
 }  // namespace
 
 bool is_unreached(const Diagnosis& failure) {
-  return failure.code == "EH-N01" || failure.code == "EH-N02" || failure.code == "EH-N03" ||
-         failure.code == "EH-N19";
+  return failure.code == Code::host_not_found || failure.code == Code::no_connection ||
+         failure.code == Code::transfer_stalled || failure.code == Code::proxy_not_reached;
 }
 
 std::optional<std::int64_t> age_of(const std::filesystem::path& file, std::int64_t now) {
@@ -66,7 +66,7 @@ void note_unreached(const std::filesystem::path& note, const Diagnosis& failure)
 
 void SilentServers::note(const std::string& url, const Diagnosis& why) {
   const std::lock_guard lock(mutex_);
-  failures_.emplace(!why.value("index").empty() ? std::string(acquire::package_indexes) : server_of(url),
+  failures_.emplace(!why.value(Key::index).empty() ? std::string(acquire::package_indexes) : server_of(url),
                     why);
 }
 

@@ -131,17 +131,18 @@ bool accept(const settings::Settings& settings, const OfferedFacts& offered, Acc
   const std::string name = manifest::below(location, manifest::path_of_vendor_facts(offered.sha256));
   auto facts = vendor::read_facts(offered.bytes, name, &vendor::built_in());
   if (!facts) {
-    catalog.failures.push_back(std::move(facts.error().with("repository", location)));
+    catalog.failures.push_back(std::move(facts.error().with(Key::repository, location)));
     return false;
   }
   const std::string place = identity_of_location(location);
   const auto before = accepted.find(place);
   if (before != accepted.end() && facts->serial <= before->second.facts.serial) {
-    catalog.failures.push_back(std::move(diagnose("EH-M27")
-                                             .with("document", name)
-                                             .with("repository", location)
-                                             .with("found", std::to_string(facts->serial))
-                                             .with("expected", std::to_string(before->second.facts.serial))));
+    catalog.failures.push_back(
+        std::move(diagnose(Code::vendor_facts_older)
+                      .with(Key::document, name)
+                      .with(Key::repository, location)
+                      .with(Key::found, std::to_string(facts->serial))
+                      .with(Key::expected, std::to_string(before->second.facts.serial))));
     return false;
   }
   if (facts->serial <= vendor::built_in().serial) return false;
@@ -193,10 +194,10 @@ std::optional<OfferedFacts> offered_facts(const CatalogRequest& request,
   OfferedFacts offered{repository.location, {}, {}, {}};
   if (is_named && !is_own)
     if (const std::string doubt = doubt_about(settings, repository, *content); !doubt.empty()) {
-      offered.refused = std::move(diagnose("EH-M28")
-                                      .with("repository", without_passwords(repository.location))
-                                      .with("problem", doubt)
-                                      .with("file", settings.policy.file));
+      offered.refused = std::move(diagnose(Code::repository_may_not_replace_facts)
+                                      .with(Key::repository, without_passwords(repository.location))
+                                      .with(Key::problem, doubt)
+                                      .with(Key::file, settings.policy.file));
       return offered;
     }
   const auto& entry = content->index.vendor_facts;
@@ -229,7 +230,8 @@ void use_vendor_facts(const CatalogRequest& request, std::vector<OfferedFacts> o
     if (one.refused) {
       // Documents that it gave while it was trusted do not count either.
       const auto before = accepted.find(identity_of_location(without_passwords(one.location)));
-      if (one.refused->code == "EH-M28" && before != accepted.end()) before->second.counts = false;
+      if (one.refused->code == Code::repository_may_not_replace_facts && before != accepted.end())
+        before->second.counts = false;
       if (is_of_vendor_facts(*one.refused))
         catalog.failures.push_back(*one.refused);
       else
@@ -248,7 +250,8 @@ void use_vendor_facts(const CatalogRequest& request, std::vector<OfferedFacts> o
 }
 
 bool is_of_vendor_facts(const Diagnosis& failure) {
-  return failure.code == "EH-M26" || failure.code == "EH-M27" || failure.code == "EH-M28";
+  return failure.code == Code::vendor_facts_refused || failure.code == Code::vendor_facts_older ||
+         failure.code == Code::repository_may_not_replace_facts;
 }
 
 }  // namespace enginehost::catalog

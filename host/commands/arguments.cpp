@@ -153,7 +153,7 @@ std::string forms() { return std::string(version_forms); }
 }  // namespace
 
 Diagnosis wrong_usage(const std::string& program, const std::string& problem) {
-  return diagnose("EH-P40").with("program", program).with("problem", problem);
+  return diagnose(Code::argument_wrong).with(Key::program, program).with(Key::problem, problem);
 }
 
 void add_choice(CLI::App& app, EngineConstraints& choice, CommonFlags& common, const char* group,
@@ -222,7 +222,7 @@ namespace {
 constexpr std::uint64_t largest_file = 8u << 20;
 
 Result<platform::Platform> read(const std::string& file) {
-  TRY_ASSIGN(const std::string text, read_file(path_of(file), largest_file, "EH-P47"));
+  TRY_ASSIGN(const std::string text, read_file(path_of(file), largest_file, Code::given_file_not_readable));
   TRY_ASSIGN(const Json document, parse_json(text, file));
   return platform::platform_from_json(document, file);
 }
@@ -231,7 +231,7 @@ Result<platform::Platform> read(const std::string& file) {
 
 Result<platform::Platform> recorded_platform(const std::string& file) {
   auto platform = explain::mark_as_argument(read(file));
-  if (!platform) platform.error().with("named_by", "--platform");
+  if (!platform) platform.error().with(Key::named_by, "--platform");
   return platform;
 }
 
@@ -240,10 +240,11 @@ Result<manifest::PublicKey> given_public_key(const std::string& text) {
   if (!std::filesystem::exists(path_of(text), error)) {
     auto key = manifest::read_public_key(text, text);
     // A text that does not begin like a key was meant as a file.
-    if (!key && !text.starts_with("RW")) TRY(stamp_of(path_of(text), "EH-P47").map([](const FileStamp&) {}));
+    if (!key && !text.starts_with("RW"))
+      TRY(stamp_of(path_of(text), Code::given_file_not_readable).map([](const FileStamp&) {}));
     return key;
   }
-  TRY_ASSIGN(const std::string bytes, read_file(path_of(text), 64u << 10, "EH-M15"));
+  TRY_ASSIGN(const std::string bytes, read_file(path_of(text), 64u << 10, Code::key_file_unusable));
   return manifest::read_public_key(bytes, text);
 }
 

@@ -193,9 +193,9 @@ Result<CacheAnswer> collect(const CacheRun& run, const GcFlags& flags) {
     report(store, done, flags);
     for (const Diagnosis& why : done.stayed)
       std::fprintf(stderr, "stayed: %s%s\n", explain::one_line(why).c_str(),
-                   why.value("consequence").empty()
+                   why.value(Key::consequence).empty()
                        ? ""
-                       : (" (" + std::string(why.value("consequence")) + ")").c_str());
+                       : (" (" + std::string(why.value(Key::consequence)) + ")").c_str());
   }
   Json stayed = Json::array();
   for (const Diagnosis& why : done.stayed) stayed.push(explain::to_json(why));

@@ -108,14 +108,14 @@ Result<Json> import_into_store(const CacheRun& run, const ImportFlags& flags) {
   request.refuse_unsigned = [&](const std::string& build, const std::string& repository,
                                 std::string_view problem) {
     if (!by_policy)
-      return std::move(diagnose("EH-M40")
-                           .with("build", build)
-                           .with("problem", problem)
-                           .with("for_everyone", path_text(store.root())));
+      return std::move(diagnose(Code::bundle_files_not_listed)
+                           .with(Key::build, build)
+                           .with(Key::problem, problem)
+                           .with(Key::for_everyone, path_text(store.root())));
     std::string what = build + " of a bundle";
     if (!repository.empty()) what += ", which comes from the repository \"" + repository + "\"";
     return std::move(
-        settings::unsigned_refused(policy, what + ": " + std::string(problem)).with("build", build));
+        settings::unsigned_refused(policy, what + ": " + std::string(problem)).with(Key::build, build));
   };
   request.blocked = [&](const offline::VerifiedBuild& build,
                         const std::vector<manifest::Blocked>& by_bundle) {
@@ -135,10 +135,11 @@ Result<Json> import_into_store(const CacheRun& run, const ImportFlags& flags) {
   if (request.readable_by_all || is_system_layer(store, run.settings)) set_system_layer_umask();
   if (flags.layer != "system") TRY(open::repair_places(context));
   auto imports = offline::import_bundle(store, request);
-  if (!imports && for_everyone && (imports.error().code == "EH-M08" || imports.error().code == "EH-M10"))
-    imports.error().with("named_by", "--layer system");
+  if (!imports && for_everyone &&
+      (imports.error().code == Code::too_few_signatures || imports.error().code == Code::key_not_trusted))
+    imports.error().with(Key::named_by, "--layer system");
   // The failure must not suggest another cache, because the layer was asked for.
-  if (!imports && request.readable_by_all && imports.error().code == "EH-F16")
+  if (!imports && request.readable_by_all && imports.error().code == Code::folder_not_writable)
     imports.error() =
         std::move(explain::of_this_cache(std::move(imports).error())
                       .within("while importing for all users; without --layer system the bundle "

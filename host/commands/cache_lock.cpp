@@ -87,9 +87,10 @@ Result<open::LockedBuild> decide_for(const CacheRun& run, const LockedMachine& m
   if (chosen != plan.candidates.end()) return open::locked_as(context, *chosen->build);
   // Another system compiles its plugins itself, so that only this one lacks them.
   if (machine.recorded && !plan.candidates.empty())
-    if (const auto why = plan.candidates.front().diagnosis(); why && why->code == "EH-S12")
+    if (const auto why = plan.candidates.front().diagnosis(); why && why->code == Code::no_plugin_for_build)
       return open::locked_as(context, *plan.candidates.front().build);
-  Diagnosis none = catalog::why_nothing_is_known(context.catalog(), plan).value_or(diagnose("EH-S01"));
+  Diagnosis none =
+      catalog::why_nothing_is_known(context.catalog(), plan).value_or(diagnose(Code::no_build_fits));
   return fail(std::move(none.within("for " + machine.label)));
 }
 

@@ -159,10 +159,10 @@ Result<std::string> key_named(const settings::Settings& settings, const std::str
 
 Result<Json> remove_key(const CacheRun& run, const TrustFlags& flags) {
   const auto refused = [&](std::string_view problem) {
-    return fail(diagnose("EH-M15")
-                    .with("file", flags.key)
-                    .with("problem", problem)
-                    .with("remedy", "give one of the ids that engine-cache trust list shows"));
+    return fail(diagnose(Code::key_file_unusable)
+                    .with(Key::file, flags.key)
+                    .with(Key::problem, problem)
+                    .with(Key::remedy, "give one of the ids that engine-cache trust list shows"));
   };
   TRY_ASSIGN(const std::string id, key_named(run.settings, to_upper(flags.key)));
   if (id.empty()) return refused("a key id is 16 hexadecimal digits");

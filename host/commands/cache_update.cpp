@@ -127,7 +127,7 @@ Result<void> EngineUpdate::install() {
   if (outcome.state != open::State::opened)
     return fail(outcome.diagnosis
                     ? std::move(Diagnosis(*outcome.diagnosis).within("while updating " + engine_))
-                    : diagnose("EH-S01").with("engine", engine_));
+                    : diagnose(Code::no_build_fits).with(Key::engine, engine_));
   LastUpdate update{engine_, used(*newer_), used(*chosen_), false, open::OpenContext::now()};
   TRY(explain::of_this_cache(history::write_last_update(context.state_folder(), update)));
   context.note("update",
@@ -215,7 +215,7 @@ Result<CacheAnswer> update(const CacheRun& run, const UpdateFlags& flags) {
     if (one.failure && explain::exit_status(*one.failure) == explain::ExitStatus::interrupted) break;
   }
   std::vector<Diagnosis> notes;
-  if (!asks_the_web(run.settings)) notes.push_back(diagnose("EH-S36"));
+  if (!asks_the_web(run.settings)) notes.push_back(diagnose(Code::no_repository_for_updates));
   if (run.prints_text() && engines.empty())
     say("no engine is installed in %s\n", path_text(store.root()).c_str());
   run.warn({}, notes);
@@ -239,18 +239,20 @@ Result<UsedBuild> older_build(open::OpenContext& context, const resolve::Plan& p
     if (!is_meant) continue;
     if (candidate.rank != 0 && plan.request.installed.contains(build.id)) return used(build);
     if (!on_record) continue;
-    Diagnosis nothing = diagnose("EH-S35").with("engine", plan.request.engine).with("build", build.id);
+    Diagnosis nothing = diagnose(Code::nothing_to_go_back_to)
+                            .with(Key::engine, plan.request.engine)
+                            .with(Key::build, build.id);
     if (candidate.rank == 0) {
       const auto why = candidate.diagnosis();
-      return fail(nothing.with("reason", why ? explain::one_line(*why) : "it does not fit this machine"));
+      return fail(nothing.with(Key::reason, why ? explain::one_line(*why) : "it does not fit this machine"));
     }
-    return fail(nothing.with("size", format_bytes(open::pending_download(context, build).bytes))
-                    .with("command", "engine-cache fetch " + shell_word(plan.request.engine) +
-                                         "@==" + build.version + " --flavor " + shell_word(build.flavor)));
+    return fail(nothing.with(Key::size, format_bytes(open::pending_download(context, build).bytes))
+                    .with(Key::command, "engine-cache fetch " + shell_word(plan.request.engine) +
+                                            "@==" + build.version + " --flavor " + shell_word(build.flavor)));
   }
-  Diagnosis nothing = diagnose("EH-S35").with("engine", plan.request.engine);
-  if (on_record) return fail(nothing.with("build", last->before.build));
-  return fail(now.build.empty() ? nothing : nothing.with("version", now.version));
+  Diagnosis nothing = diagnose(Code::nothing_to_go_back_to).with(Key::engine, plan.request.engine);
+  if (on_record) return fail(nothing.with(Key::build, last->before.build));
+  return fail(now.build.empty() ? nothing : nothing.with(Key::version, now.version));
 }
 
 Result<CacheAnswer> roll_back(const CacheRun& run, const std::string& engine) {

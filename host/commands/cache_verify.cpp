@@ -68,7 +68,7 @@ bool reported_already(const std::vector<cache::Problem>& problems, const cache::
 
 // Adds a record that could not be read, as a problem of its build.
 Result<void> note_unread(Verification& all, Diagnosis why) {
-  const fs::path file = path_of(why.value("file")), layer = path_of(why.value("layer"));
+  const fs::path file = path_of(why.value(Key::file)), layer = path_of(why.value(Key::layer));
   // Without a file the whole folder of records is unreadable.
   if (file.empty()) return fail(std::move(why));
   const std::string build = path_text(file.stem());
@@ -144,7 +144,7 @@ const manifest::Build* known(open::OpenContext& context, const std::string& id) 
 // Quarantines the damaged parts and installs the build again from the catalog or from its own record.
 Result<void> refetch(const Verification& all, const std::string& id) {
   const manifest::Build* build = known(all.context, id);
-  if (build == nullptr) return fail(diagnose("EH-S19").with("build", id));
+  if (build == nullptr) return fail(diagnose(Code::no_repository_lists_build).with(Key::build, id));
   {
     TRY_ASSIGN(cache::Stage stage, all.store().stage(cache::Store::key_of(id)));
     TRY(all.store().reject_damaged(id, stage).map([](const auto&) {}));
@@ -173,7 +173,7 @@ Result<void> repair(const Verification& all, const std::string& id, Verified& ve
     verified.fully_repaired = true;
     return {};
   }
-  if (!repaired && (repaired.error().code == "EH-P10" || repaired.error().code == "EH-F18"))
+  if (!repaired && (repaired.error().code == Code::canceled || repaired.error().code == Code::lock_held))
     return fail(std::move(repaired).error());
   if (repaired) {
     verified.repaired = std::move(repaired->files);
@@ -183,9 +183,10 @@ Result<void> repair(const Verification& all, const std::string& id, Verified& ve
   if (!repaired || !repaired->left.empty()) {
     if (auto fetched = refetch(all, id); !fetched) {
       // A source without single files no longer matters, because whole archives were tried.
-      std::erase_if(verified.not_fetched, [](const Diagnosis& why) { return why.code == "EH-N15"; });
+      std::erase_if(verified.not_fetched,
+                    [](const Diagnosis& why) { return why.code == Code::component_without_source; });
       verified.not_fetched.push_back(std::move(fetched).error());
-      if (verified.not_fetched.back().code == "EH-P10") return fail(verified.not_fetched.back());
+      if (verified.not_fetched.back().code == Code::canceled) return fail(verified.not_fetched.back());
       return {};
     }
     verified.refetched = true;
@@ -267,8 +268,8 @@ void report_the_rest(Verification& all, Json& document) {
     for (Diagnosis& diagnosis : cache::place_problems(layer)) found.push_back(std::move(diagnosis));
   for (const Diagnosis& diagnosis : found) {
     // Nothing can be installed or removed any more, so this is a failure and not a warning.
-    const bool stops_writing =
-        diagnosis.code == "EH-F23" && diagnosis.value("folder") == path_text(all.store().root());
+    const bool stops_writing = diagnosis.code == Code::cache_unusable &&
+                               diagnosis.value(Key::folder) == path_text(all.store().root());
     if (stops_writing && !all.worst) {
       all.worst = diagnosis;
       continue;  // reported as the failure
@@ -284,7 +285,7 @@ void report_the_rest(Verification& all, Json& document) {
 Result<Json> check_places(Verification& all) {
   Json moved = Json::array();
   for (Diagnosis& odd : all.store().unexpected_entries()) {
-    const fs::path place = path_of(odd.value("folder"));
+    const fs::path place = path_of(odd.value(Key::folder));
     if (!all.flags.repair) {
       all.beside.push_back({cache::Problem::Kind::wrong_kind, path_text(place.filename()), std::move(odd)});
       continue;
@@ -344,7 +345,9 @@ Result<fs::path> move_aside(const fs::path& file) {
   fs::path to = file;
   to += ".aside-" + random_hex(4);
   if (calls::rename(file.c_str(), to.c_str()) == 0) return to;
-  return fail(diagnose_errno("EH-F16", errno).with("place", "state").with("file", path_text(file)));
+  return fail(diagnose_errno(Code::folder_not_writable, errno)
+                  .with(Key::place, "state")
+                  .with(Key::file, path_text(file)));
 }
 
 // Returns {"ok","unreadable":[texts],"set_aside":[{"file","to"}]}. Another object in the place of a file of
@@ -381,7 +384,8 @@ Json check_records(const settings::Settings& settings, bool repair, bool print_t
       }
     }
     if (usable) continue;
-    report(path_text(file) + " is " + std::string(usable.error().value("kind")) + ", not a file of records");
+    report(path_text(file) + " is " + std::string(usable.error().value(Key::kind)) +
+           ", not a file of records");
     if (!worst) worst = std::move(usable).error();
   }
   return Json::object()
@@ -410,11 +414,11 @@ Json check_audit_log(const settings::Settings& settings, bool print_text, std::o
   }
   if (!report->problems.empty() && !worst) {
     const settings::AuditProblem& first = report->problems.front();
-    worst = std::move(diagnose("EH-P04")
-                          .with("file", first.file)
-                          .with("line", std::to_string(first.line))
-                          .with("problem", first.problem)
-                          .with("count", std::to_string(report->problems.size())));
+    worst = std::move(diagnose(Code::audit_log_changed)
+                          .with(Key::file, first.file)
+                          .with(Key::line, std::to_string(first.line))
+                          .with(Key::problem, first.problem)
+                          .with(Key::count, std::to_string(report->problems.size())));
   }
   if (print_text && report->events > 0)
     say("audit log  %s, %s\n",

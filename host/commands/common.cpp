@@ -271,11 +271,8 @@ explain::Style style_of(std::FILE* stream) {
 
 void say_failure(const Diagnosis& diagnosis, std::FILE* stream, bool beside_plan) {
   // The person who stopped the command needs no remedy.
-  if (diagnosis.code == "EH-P10") {
-    Diagnosis stopped = diagnosis;
-    explain::complete(stopped);
-    return say_aside("%s\n", printable_line(stopped.cause).c_str());
-  }
+  if (diagnosis.code == Code::canceled)
+    return say_aside("%s\n", printable_line(explain::render(diagnosis).cause).c_str());
   explain::Style style = style_of(stream);
   style.beside_plan = beside_plan;
   // Not through say(): it would escape the colors. describe() makes all evidence printable.
@@ -296,9 +293,9 @@ void print_warnings(const std::vector<std::string>& warnings, const std::vector<
   // EngineHost overcame these by opening the build's own files first. One that a variable of the user causes
   // is printed all the same, because it disturbs other programs.
   const auto is_detail = [](const Diagnosis& warning) {
-    return !warning.value("mended").empty() &&
+    return !warning.value(Key::repaired).empty() &&
            std::none_of(warning.evidence.begin(), warning.evidence.end(), [](const Evidence& one) {
-             return one.what == "path" && one.source == "LD_LIBRARY_PATH";
+             return one.what == Key::path && one.source == "LD_LIBRARY_PATH";
            });
   };
   for (const std::string& warning : warnings)
@@ -326,7 +323,7 @@ int end_without_memory() {
     std::fflush(stream);
   };
   if (answers_with_json)
-    write(documents(), {R"({"format": 1, "diagnosis": {"code": "EH-P51", )",
+    write(documents(), {R"({"format": 1, "diagnosis": {"code": Code::out_of_memory, )",
                         R"("title": "out of memory, threads or processes", "cause": ")", cause,
                         R"(", "evidence": [], "remedy": [")", remedy, "\"], \"context\": []}}\n"});
   else

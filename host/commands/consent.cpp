@@ -142,9 +142,9 @@ Diagnosis consent_missing(open::OpenContext& context, const acquire::Question& q
                           const acquire::LicenseQuestion& license) {
   Diagnosis diagnosis = consent::consent_missing(question, license);
   if (!consent::kept_text(context.store(), license.license.sha256)) return diagnosis;
-  diagnosis.with("license_text", path_text(consent::text_file(context.store(), license.license.sha256)));
+  diagnosis.with(Key::license_text, path_text(consent::text_file(context.store(), license.license.sha256)));
   if (build_of(context, question.build) != nullptr)
-    diagnosis.with("shown_by", "engine-cache licenses show " + shell_word(license.license.id));
+    diagnosis.with(Key::shown_by, "engine-cache licenses show " + shell_word(license.license.id));
   return diagnosis;
 }
 
@@ -177,8 +177,9 @@ class Questioner {
     if (!licenses.empty()) return {};  // the size was in the question
     if (terminal && !yes_ && question.download > size_to_ask_for) {
       if (ask(size_question(context_, question)) != 'y')
-        return fail(
-            diagnose("EH-P03").with("build", question.build).with("bytes", format_bytes(question.download)));
+        return fail(diagnose(Code::consent_missing)
+                        .with(Key::build, question.build)
+                        .with(Key::bytes, format_bytes(question.download)));
     } else if (bar_ != nullptr && question.download > 0) {
       bar_->line(announcement(context_, question));
     }

@@ -55,7 +55,8 @@ Result<Json> fetch_for(const CacheRun& run, const settings::Settings& settings,
   if (acquired && acquired->downloaded > 0) bar.ready(title_of(acquired->installed));
   if (!acquired) {
     // The suggested command must name that machine.
-    if (!here && acquired.error().code == "EH-S13") acquired.error().with("recorded", label, "--platform");
+    if (!here && acquired.error().code == Code::not_installed_and_offline)
+      acquired.error().with(Key::recorded, label, "--platform");
     return fail(std::move(acquired.error().within("for " + label)));
   }
   if (run.prints_text())

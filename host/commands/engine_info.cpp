@@ -189,9 +189,10 @@ Result<int> explain_codes(const InfoFlags& flags) {
     entries.push_back(explain::find(code));
     if (entries.back() != nullptr) continue;
     std::vector<std::string> known;
-    for (const explain::Entry& entry : explain::all()) known.emplace_back(entry.name.code);
-    Diagnosis unknown = diagnose("EH-P41").with("code", code);
-    if (const auto near = nearest(explain::normalised_code(code), known, 2)) unknown.with("nearest", *near);
+    for (const explain::Entry& entry : explain::all()) known.emplace_back(text_of(entry.code));
+    Diagnosis unknown = diagnose(Code::failure_code_unknown).with(Key::code, code);
+    if (const auto near = nearest(explain::normalised_code(code), known, 2))
+      unknown.with(Key::nearest, *near);
     return fail(std::move(unknown));
   }
   if (!flags.common.json) {
@@ -282,12 +283,12 @@ int inspect(const InfoFlags& flags) {
   for (Diagnosis& diagnosis : report->diagnoses) {
     diagnosis = explain::mark_as_argument(std::move(diagnosis), file);
     // Only files of a cache can be fetched again; what this file needs may be anywhere.
-    if (const std::filesystem::path about = path_of(diagnosis.value("file"));
-        diagnosis.value("place").empty() && about.is_absolute() && !is_in_a_view(about))
-      diagnosis.with("outside", "yes", "no file of the cache");
-    explain::complete(diagnosis);
+    if (const std::filesystem::path about = path_of(diagnosis.value(Key::file));
+        diagnosis.value(Key::place).empty() && about.is_absolute() && !is_in_a_view(about))
+      diagnosis.with(Key::outside, "yes", "no file of the cache");
+    diagnosis.recorded.remedy = explain::render(diagnosis).remedy;
     // The command that just ran repairs nothing.
-    std::erase_if(diagnosis.remedy, [&](const std::string& remedy) {
+    std::erase_if(diagnosis.recorded.remedy, [&](const std::string& remedy) {
       const std::size_t at = remedy.find(done), end = at + done.size();
       return (at != std::string::npos && (end == remedy.size() || remedy[end] == ' ')) ||
              remedy.starts_with(command + "FILE ");
@@ -387,11 +388,12 @@ std::string command_instead_of(const std::string& engine) {
 Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::OpenContext& context) {
   if (flags.bench.asked()) TRY(flags.bench.check());
   open::Outcome& outcome = open_in_command(context, open_request(flags, std::move(asked_for)), flags.common);
-  if (!flags.platform_file.empty() && outcome.diagnosis && outcome.diagnosis->code == "EH-S13")
-    outcome.diagnosis->with("recorded", flags.platform_file, "--platform");
+  if (!flags.platform_file.empty() && outcome.diagnosis &&
+      outcome.diagnosis->code == Code::not_installed_and_offline)
+    outcome.diagnosis->with(Key::recorded, flags.platform_file, "--platform");
   if (const std::string instead = command_instead_of(flags.asked.engine);
-      !instead.empty() && outcome.diagnosis && outcome.diagnosis->code == "EH-S02")
-    outcome.diagnosis->with("command_instead", instead, "the command line");
+      !instead.empty() && outcome.diagnosis && outcome.diagnosis->code == Code::engine_unknown)
+    outcome.diagnosis->with(Key::command_instead, instead, "the command line");
 
   if (outcome.diagnosis && flags.platform_file.empty())
     flags.derived.suggest(context, outcome.plan.request, *outcome.diagnosis);
@@ -406,7 +408,7 @@ Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::Ope
   if (outcome.opened && flags.self_test) tests = run_self_test(*outcome.opened, context.cancel());
   if (outcome.opened && flags.bench.asked()) bench = flags.bench.run(context, *outcome.opened);
   // A canceled measurement is not shown.
-  if (outcome.opened && context.cancel()->canceled()) return fail(diagnose("EH-P10"));
+  if (outcome.opened && context.cancel()->canceled()) return fail(diagnose(Code::canceled));
   const std::optional<Diagnosis> not_drawn = bench ? bench->failure : std::nullopt;
   int status = outcome.exit_status();
   if (not_drawn) status = static_cast<int>(explain::exit_status(*not_drawn));
@@ -424,7 +426,7 @@ Result<int> engine(const InfoFlags& flags, resolve::Request asked_for, open::Ope
     print(document);
     return status;
   }
-  if (outcome.diagnosis && outcome.diagnosis->code == "EH-P10") {
+  if (outcome.diagnosis && outcome.diagnosis->code == Code::canceled) {
     say_failure(*outcome.diagnosis);
     return status;
   }

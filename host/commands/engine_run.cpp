@@ -164,11 +164,11 @@ Result<std::vector<Diagnosis>> run_in(open::Opened& opened, const resolve::Reque
   }
   Result<Run> ran = run_model(*model, inputs, flags, cancel);
   // The wrong argument of the API came from a flag of this command.
-  if (!ran && ran.error().code == "EH-P45")
-    return fail(wrong_usage("engine-run", "--input: " + std::string(ran.error().value("problem"))));
+  if (!ran && ran.error().code == Code::api_argument_wrong)
+    return fail(wrong_usage("engine-run", "--input: " + std::string(ran.error().value(Key::problem))));
   // Some engines read the whole model only when it runs.
-  if (!ran && ran.error().value("status") == "ENGINE_CORRUPT")
-    ran.error().with("model", path_text(request.file));
+  if (!ran && ran.error().value(Key::status) == "ENGINE_CORRUPT")
+    ran.error().with(Key::model, path_text(request.file));
   TRY_ASSIGN(const Run run, std::move(ran));
   TRY_ASSIGN(OutputFiles outputs, write_outputs(outputs_of(function, run), path_of(flags.output)));
   text += outputs.text;

@@ -101,8 +101,8 @@ std::string driver_text(const platform::Cuda& cuda) {
          (cuda.driver_cuda.is_known() ? " (CUDA " + cuda.driver_cuda.value() + ")" : "");
 }
 
-std::string with_code(const std::string& reason, const std::string& code) {
-  return reason + " (engine-info --code " + code + ")";
+std::string with_code(const std::string& reason, Code code) {
+  return reason + " (engine-info --code " + std::string(text_of(code)) + ")";
 }
 
 // Returns "gfx1031 (as gfx1030 by HSA_OVERRIDE_GFX_VERSION=10.3.0), gfx1100".
@@ -128,28 +128,32 @@ std::string other_gpu(const platform::Platform& machine, const std::string& use)
   if (machine.os.is_known() && machine.os.value() == "macos") return "no GPU with Metal";
   if (const std::string cards = platform::amd_cards(machine);
       !cards.empty() && cuda.hardware.is_absent() && machine.os.value() == "linux")
-    return with_code("no GPU: " + cards + ", which the kernel does not offer to ROCm", "EH-S16");
+    return with_code("no GPU: " + cards + ", which the kernel does not offer to ROCm",
+                     Code::rocm_does_not_fit);
   const std::string library =
       machine.os.is_known() && machine.os.value() == "windows" ? "nvcuda.dll" : "libcuda.so.1";
   const Diagnosis no_driver = platform::why_no_driver(machine);
-  if (no_driver.code == "EH-G02") return with_code("no GPU: only a stub of the driver is found", "EH-G02");
+  if (no_driver.code == Code::driver_is_stub)
+    return with_code("no GPU: only a stub of the driver is found", Code::driver_is_stub);
   if (const std::string obstacle = platform::obstacle_text(machine); !obstacle.empty())
     return with_code("no GPU: " + obstacle, no_driver.code);
   if (cuda.driver.is_known() && cuda.library.is_absent())
-    return with_code("no GPU: " + driver_text(cuda) + ", but no " + library, "EH-G01");
+    return with_code("no GPU: " + driver_text(cuda) + ", but no " + library, Code::driver_not_found);
   if (cuda.driver.is_absent() && cuda.hardware.is_known())
-    return with_code("no GPU: NVIDIA device " + cuda.hardware.value() + ", but no driver", "EH-G01");
+    return with_code("no GPU: NVIDIA device " + cuda.hardware.value() + ", but no driver",
+                     Code::driver_not_found);
   const bool has_other = machine.other_gpus.is_known() && !machine.other_gpus.value().empty();
   if (cuda.driver.is_absent() && cuda.hardware.is_absent() && has_other)
     return "GPU " + machine.other_gpus.value() + ": " + (use.empty() ? "no engine build here uses it" : use);
   if (cuda.driver.is_absent() && cuda.hardware.is_absent())
-    return with_code("no GPU: no NVIDIA device and no driver", "EH-G01");
-  if (const std::string_view code = platform::class_of_init(machine); !code.empty())
-    return with_code((code == "EH-G22" ? "GPU unknown: " : "no GPU now: ") + cuda.devices.why(),
-                     std::string(code));
+    return with_code("no GPU: no NVIDIA device and no driver", Code::driver_not_found);
+  if (const Code code = platform::class_of_init(machine); code != Code::none)
+    return with_code(
+        (code == Code::driver_does_not_answer ? "GPU unknown: " : "no GPU now: ") + cuda.devices.why(), code);
   if (cuda.devices.is_unknown()) return "GPU unknown: " + cuda.devices.why();
-  if (cuda.driver.is_known()) return with_code("no GPU: " + driver_text(cuda) + " lists no device", "EH-G07");
-  return with_code("no GPU: no NVIDIA driver", "EH-G01");
+  if (cuda.driver.is_known())
+    return with_code("no GPU: " + driver_text(cuda) + " lists no device", Code::no_gpu_visible);
+  return with_code("no GPU: no NVIDIA driver", Code::driver_not_found);
 }
 
 // Returns the first GPUs that fit into the width together with `rest`.
@@ -160,7 +164,7 @@ std::string gpu_line(const platform::Platform& machine, std::size_t width, const
   std::string driver = driver_text(cuda);
   if (const std::string obstacle = platform::obstacle_text(machine); !obstacle.empty())
     driver += (driver.empty() ? "" : ", ") + ("out of reach: " + obstacle + " (") +
-              platform::why_no_driver(machine).code + ")";
+              std::string(platform::why_no_driver(machine).code_text()) + ")";
   for (std::size_t left_out = 0;; ++left_out) {
     std::string text = join(gpus, ", ");
     if (left_out > 0) text += " and " + pluralize(left_out, "other kind", "other kinds");
@@ -214,9 +218,9 @@ std::string use_of_gpu(const std::vector<resolve::Plan>& plans, const platform::
     const auto chosen = std::ranges::find(plan.candidates, Verdict::chosen, &Candidate::verdict);
     if (chosen == plan.candidates.end()) continue;
     const auto idle = resolve::idle_accelerator(plan, machine, *chosen->build);
-    if (idle && !idle->value("to_be_named").empty())
-      return "engine-info " + plan.request.engine + " --flavor " + std::string(idle->value("to_be_named")) +
-             " may use it";
+    if (idle && !idle->value(Key::to_be_named).empty())
+      return "engine-info " + plan.request.engine + " --flavor " +
+             std::string(idle->value(Key::to_be_named)) + " may use it";
   }
   return {};
 }
@@ -247,20 +251,19 @@ std::string engines_text(open::OpenContext& context, const Screen& screen,
 
 // Returns true if an open of the build begins when somebody accepts a license.
 bool is_waiting(const Candidate& candidate) {
-  return candidate.obstacle && candidate.obstacle->code == "EH-P03";
+  return candidate.obstacle && candidate.obstacle->code == Code::consent_missing;
 }
 
 // Returns why the engine has no build here.
 std::optional<resolve::PassedOver> why_none(const resolve::Plan& plan) {
   auto nearest = resolve::nearest_build(plan);
   if (nearest || !plan.diagnosis) return nearest;
-  Diagnosis diagnosis = *plan.diagnosis;
-  explain::complete(diagnosis);
-  return resolve::PassedOver{nullptr, diagnosis.code, diagnosis.title};
+  return resolve::PassedOver{nullptr, plan.diagnosis->code, explain::render(*plan.diagnosis).title};
 }
 
 std::string with_code(const resolve::PassedOver& passed_over) {
-  return safe(passed_over.code + (passed_over.code.empty() ? "" : " ") + passed_over.reason);
+  return safe(std::string(text_of(passed_over.code)) + (passed_over.code == Code::none ? "" : " ") +
+              passed_over.reason);
 }
 
 }  // namespace
@@ -274,7 +277,7 @@ Result<std::vector<resolve::Plan>> plans_of_engines(open::OpenContext& context) 
     request.engine = engine;
     request = open::completed(std::move(request), open::defaults_of(context.settings()));
     auto plan = open::decide(context, request);
-    if (!plan && plan.error().code != "EH-S40" && plan.error().code != "EH-S41")
+    if (!plan && plan.error().code != Code::not_in_lock && plan.error().code != Code::bytes_differ_from_lock)
       return fail(std::move(plan).error());
     // A lock holds other engines, or other bytes: that is said in the row of the engine.
     if (!plan) {
@@ -306,14 +309,16 @@ Json to_json(const resolve::Plan& plan) {
       .set("version", opens ? Json(chosen->build->version) : Json())
       .set("flavor", opens ? Json(chosen->build->flavor) : Json())
       .set("fallback", plan.fallback)
-      .set("code", why && !why->code.empty() ? Json(why->code) : Json())
+      .set("code", why && why->code != Code::none ? Json(std::string(text_of(why->code))) : Json())
       .set("reason", why ? Json(why->reason) : Json())
       .set("obstacle", any && chosen->obstacle ? explain::to_json(*chosen->obstacle) : Json())
-      .set("better", better ? Json::object()
-                                  .set("build", better->candidate->build->id)
-                                  .set("code", better->code.empty() ? Json() : Json(better->code))
-                                  .set("reason", better->reason)
-                            : Json());
+      .set("better",
+           better ? Json::object()
+                        .set("build", better->candidate->build->id)
+                        .set("code",
+                             better->code == Code::none ? Json() : Json(std::string(text_of(better->code))))
+                        .set("reason", better->reason)
+                  : Json());
 }
 
 EngineRow row_of(const resolve::Plan& plan,

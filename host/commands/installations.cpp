@@ -29,7 +29,7 @@ const manifest::Build& build_of(const SeenInstallation& seen, std::size_t at) {
 std::optional<Diagnosis> problem_of(const manifest::Build& build) {
   if (!build.in_place->problem) return std::nullopt;
   Diagnosis problem = *build.in_place->problem;
-  return problem.with("build", build.id);
+  return problem.with(Key::build, build.id);
 }
 
 std::string describe(const SeenInstallation& seen) {
@@ -44,7 +44,7 @@ std::string describe(const SeenInstallation& seen) {
     const auto problem = problem_of(build);
     text += problem ? ": " + explain::one_line(*problem) : ": can be opened in place, as " + build.id;
     text += "\n";
-    for (const Evidence& one : build.in_place->found)
+    for (const manifest::InstallationSign& one : build.in_place->found)
       text += "      " + one.what + " " + one.value + "  [" + one.source + "]\n";
   }
   std::vector<std::string> names;

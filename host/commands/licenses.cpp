@@ -158,10 +158,10 @@ std::vector<std::string> ids_of(const std::vector<Listed>& known, bool takes_key
 }
 
 Diagnosis unknown(const std::string& id, const std::vector<Listed>& known) {
-  Diagnosis diagnosis = diagnose("EH-P07").with("license", id);
+  Diagnosis diagnosis = diagnose(Code::license_unknown).with(Key::license, id);
   std::vector<std::string> ids;
   for (const Listed& listed : known) ids.push_back(listed.license.id);
-  if (const auto meant = nearest(id, ids)) diagnosis.with("nearest", *meant);
+  if (const auto meant = nearest(id, ids)) diagnosis.with(Key::nearest, *meant);
   return diagnosis;
 }
 
@@ -180,11 +180,11 @@ Result<std::vector<Listed>> meant_by(const LicenseFlags& flags, const std::vecto
   }
   if (!meant.empty()) return meant;
   if (other == nullptr) return fail(unknown(flags.id, known));
-  return fail(diagnose("EH-P05")
-                  .with("license", other->license.id)
-                  .with("file", flags.text)
-                  .with("expected_sha256", other->license.sha256, "manifest")
-                  .with("actual_sha256", text_sha256));
+  return fail(diagnose(Code::license_text_differs)
+                  .with(Key::license, other->license.id)
+                  .with(Key::file, flags.text)
+                  .with(Key::expected_sha256, other->license.sha256, "manifest")
+                  .with(Key::actual_sha256, text_sha256));
 }
 
 Listed of_text(const std::string& id, const std::string& sha256) {
@@ -203,10 +203,11 @@ Result<std::vector<Listed>> licenses_named(open::OpenContext& context, LicenseFl
   auto meant = meant_by(flags, known, given_sha256);
   // A bundle's license must be accepted before any of its builds is known here. The text came with the
   // bundle.
-  if (!meant && meant.error().code == "EH-P07" && consent::kept_text(context.store(), given_sha256))
+  if (!meant && meant.error().code == Code::license_unknown &&
+      consent::kept_text(context.store(), given_sha256))
     meant = std::vector<Listed>{of_text(flags.id, given_sha256)};
   // A repository that could not be read may name the license.
-  if (!meant && meant.error().code == "EH-P07" && !context.catalog().failures.empty())
+  if (!meant && meant.error().code == Code::license_unknown && !context.catalog().failures.empty())
     return fail(std::move(Diagnosis(context.catalog().failures.front())
                               .within("looking for the license " + printable_line(flags.id))));
   return meant;
@@ -234,7 +235,7 @@ Result<Json> accept_text(open::OpenContext& context, const CacheRun& run, Licens
   const settings::Settings& settings = context.settings();
   std::string given_sha256, given;
   if (!flags.text.empty()) {
-    TRY_ASSIGN(given, read_file(path_of(flags.text), 4u << 20, "EH-P47"));
+    TRY_ASSIGN(given, read_file(path_of(flags.text), 4u << 20, Code::given_file_not_readable));
     given_sha256 = sha256_hex(given);
   }
   TRY_ASSIGN(const std::vector<Listed> licenses, licenses_named(context, flags, given_sha256));
@@ -249,7 +250,7 @@ Result<Json> accept_text(open::OpenContext& context, const CacheRun& run, Licens
       text = consent::license_text(context.store(), license, listed.build.get(), context.transfer_options(),
                                    context.cancel());
     // A wrong text ends the command. Without any text the person decides.
-    if (!text && text.error().code == "EH-N08") return fail(std::move(text).error());
+    if (!text && text.error().code == Code::fetched_content_wrong) return fail(std::move(text).error());
     if (text) {
       TRY_ASSIGN(license.sha256, consent::keep_text(context.store(), *text));
       if (run.prints_text() && !run.common.quiet && !show_in_pager(*text, true)) say_text(*text + "\n\n");

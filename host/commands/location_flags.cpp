@@ -113,7 +113,7 @@ bool is_of_another_machine(std::string_view before) {
 }
 
 // Policy may forbid one of the flags, and then refuses the suggested command, too.
-bool is_refused_by_policy(std::string_view code) { return code == "EH-P01"; }
+bool is_refused_by_policy(Code code) { return code == Code::forbidden_by_policy; }
 
 void note(const CLI::App& app) {
   // The folder of engine-manifest.
@@ -162,11 +162,11 @@ std::string with_given_flags(std::string_view sentence) {
   return text;
 }
 
-std::string described(Diagnosis diagnosis, const explain::Style& style) {
-  explain::complete(diagnosis);
+std::string described(const Diagnosis& diagnosis, const explain::Style& style) {
+  explain::Rendered whole = explain::render(diagnosis);
   if (!is_refused_by_policy(diagnosis.code))
-    for (std::string& remedy : diagnosis.remedy) remedy = with_given_flags(remedy);
-  return explain::describe(diagnosis, style);
+    for (std::string& remedy : whole.remedy) remedy = with_given_flags(remedy);
+  return explain::describe(whole, style);
 }
 
 Json document_with_given_flags(const Json& document) {
@@ -178,7 +178,7 @@ Json document_with_given_flags(const Json& document) {
   }
   if (!document.is_object()) return document;
   Json::Object members;
-  const bool keeps_remedies = is_refused_by_policy(document["code"].as_string());
+  const bool keeps_remedies = is_refused_by_policy(code_named(document["code"].as_string()));
   for (const auto& [name, value] : document.as_object()) {
     const bool is_remedy = name == "remedy" && value.is_array() && !keeps_remedies;
     Json::Array sentences;

@@ -28,7 +28,7 @@ void names_repository(const std::string& location);
 std::string with_given_flags(std::string_view sentence);
 
 // Returns explain::describe() with the flags added to the remedies.
-std::string described(Diagnosis diagnosis, const explain::Style& style = {});
+std::string described(const Diagnosis& diagnosis, const explain::Style& style = {});
 // Returns the document with the flags added to every "remedy".
 Json document_with_given_flags(const Json& document);
 

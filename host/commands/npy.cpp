@@ -24,8 +24,9 @@ static_assert(std::endian::native == std::endian::little, "'<' is copied as it l
 
 Diagnosis unusable(const std::filesystem::path& file, std::string_view problem,
                    std::string_view remedy = {}) {
-  Diagnosis diagnosis = diagnose("EH-P30").with("file", path_text(file)).with("problem", problem);
-  if (!remedy.empty()) diagnosis.with("remedy", remedy);
+  Diagnosis diagnosis =
+      diagnose(Code::array_file_unusable).with(Key::file, path_text(file)).with(Key::problem, problem);
+  if (!remedy.empty()) diagnosis.with(Key::remedy, remedy);
   return diagnosis;
 }
 
@@ -161,7 +162,7 @@ class Reading {
  public:
   explicit Reading(const std::filesystem::path& file) : file_(file) {}
   Result<void> open() {
-    TRY_ASSIGN(opened_, open_to_read(file_, "EH-P47"));
+    TRY_ASSIGN(opened_, open_to_read(file_, Code::given_file_not_readable));
     return {};
   }
   // Returns the next `size` bytes, or fewer at the end of the file. Memory grows with the bytes that arrive,
@@ -177,7 +178,8 @@ class Reading {
       const int why = errno;
       bytes.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
       if (got < 0 && why == EINTR) continue;
-      if (got < 0) return fail(diagnose_errno("EH-P47", why).with("file", path_text(file_)));
+      if (got < 0)
+        return fail(diagnose_errno(Code::given_file_not_readable, why).with(Key::file, path_text(file_)));
       if (got == 0) break;
     }
     return bytes;
@@ -275,10 +277,10 @@ Result<Array> read_npy(const std::filesystem::path& file) {
   try {
     for (int tries = 1;; ++tries) {
       auto array = read_once(file);
-      if (array || tries == 3 || array.error().value("errno") != "ESTALE") return array;
+      if (array || tries == 3 || array.error().value(Key::errno_) != "ESTALE") return array;
     }
   } catch (const std::bad_alloc&) {
-    return fail(diagnose("EH-P51").with("file", path_text(file)));
+    return fail(diagnose(Code::out_of_memory).with(Key::file, path_text(file)));
   }
 }
 

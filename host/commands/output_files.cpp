@@ -73,7 +73,7 @@ Result<OutputFiles> write_outputs(const std::vector<RunOutput>& outputs,
         done.text += "  " + printable_line(path_text(file));
       } else {
         Diagnosis& failure = written.error();
-        failure.with("output", outputs[i].name, "the model").with("type", type, "the engine");
+        failure.with(Key::output, outputs[i].name, "the model").with(Key::type, type, "the engine");
         entry.set("diagnosis", explain::to_json(failure));
         done.text += "  not written";
         done.failures.push_back(std::move(failure));

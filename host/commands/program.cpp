@@ -23,16 +23,17 @@ bool as_document = false, over = false;
 void ended_by_another() {
   if (over) return;
   over = true;
-  Diagnosis diagnosis = diagnose("EH-R04");
+  Diagnosis diagnosis = diagnose(Code::engine_ended_process_quietly);
   // Runtimes of OpenMP end a program that gets no thread. The build is not at fault then.
   if (gets_no_thread()) {
     history::disown_what_stands();
-    diagnosis = diagnose("EH-P52");
-    diagnosis.with("resource", "threads", "starting one");
+    diagnosis = diagnose(Code::limit_stopped_engine);
+    diagnosis.with(Key::resource, "threads", "starting one");
     add_limits(diagnosis, Scarce::threads);
   }
   if (const auto standing = history::standing_here())
-    diagnosis.with("stage", standing->phase, "this process").with("build", standing->build, "this process");
+    diagnosis.with(Key::stage, standing->phase, "this process")
+        .with(Key::build, standing->build, "this process");
   leave_at_once(end_with(diagnosis, as_document));
 }
 

@@ -38,17 +38,17 @@ std::string lines_of(std::string_view label, std::string_view joined) {
 
 std::string how_it_ended(const Diagnosis& diagnosis) {
   std::string text;
-  const auto add = [&](std::string_view label, std::string_view key) {
+  const auto add = [&](std::string_view label, Key key) {
     if (const auto value = diagnosis.value(key); !value.empty()) text += labeled(label, std::string(value));
   };
-  add("stage", "stage");
-  add("signal", "signal");
-  add("exit status", "exit_code");
-  add("in library", "in_library");
-  add("no answer in", "deadline");
-  add("program", "program");
-  add("process", "process");
-  return text + lines_of("last output", diagnosis.value("last_words"));
+  add("stage", Key::stage);
+  add("signal", Key::signal);
+  add("exit status", Key::exit_code);
+  add("in library", Key::in_library);
+  add("no answer in", Key::deadline);
+  add("program", Key::program);
+  add("process", Key::process);
+  return text + lines_of("last output", diagnosis.value(Key::last_words));
 }
 
 std::string what_ends_it(const history::Record& record) {
@@ -125,7 +125,9 @@ Result<std::string> build_meant(open::OpenContext& context, const std::string& g
   return build_named(given, known);
 }
 
-Diagnosis unknown(const std::string& build) { return std::move(diagnose("EH-S20").with("build", build)); }
+Diagnosis unknown(const std::string& build) {
+  return std::move(diagnose(Code::nothing_on_record).with(Key::build, build));
+}
 
 Json ended_document(const history::Stale& stale) {
   return Json::object().set("record", history::to_json(stale.record)).set("why", stale.why);
@@ -213,7 +215,7 @@ Result<Json> clear_records(open::OpenContext& context, const CacheRun& run, cons
   const history::Record* const known = context.history().find(build);
   // `enable` takes back a disable only. A quarantine after a failure ends by `clear`.
   if (enable && known != nullptr && known->state != history::State::disabled)
-    return fail(unknown(build).with("state", history::name_of(known->state)));
+    return fail(unknown(build).with(Key::state, history::name_of(known->state)));
   std::vector<std::string> builds;
   const auto add = [&](const history::Record& record) {
     const bool cleared_by_all =
@@ -232,7 +234,7 @@ Result<Json> clear_records(open::OpenContext& context, const CacheRun& run, cons
   if (builds.empty() && !all) {
     // An unreadable record may be the one that was named.
     Diagnosis diagnosis = unknown(build);
-    for (const std::string& warning : context.records().warnings) diagnosis.with("warning", warning);
+    for (const std::string& warning : context.records().warnings) diagnosis.with(Key::warning, warning);
     run.warn(context.records().warnings);
     return fail(std::move(diagnosis));
   }

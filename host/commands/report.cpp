@@ -207,11 +207,12 @@ std::string missing_report(const resolve::Plan& plan, const std::string& recorde
   for (const resolve::Candidate& candidate : plan.candidates) {
     if (candidate.verdict != resolve::Verdict::unavailable) continue;
     const auto diagnosis = candidate.diagnosis();
-    if (!diagnosis || diagnosis->code != "EH-S13" || listed++ >= resolve::most_listed) continue;
+    if (!diagnosis || diagnosis->code != Code::not_installed_and_offline || listed++ >= resolve::most_listed)
+      continue;
     if (text.empty()) text = "not installed, and offline\n";
     const std::string machine = recorded.empty() ? "" : " --platform " + shell_word(recorded);
     text += "  " + candidate.build->id + "  " +
-            with_given_flags(std::string(diagnosis->value("command")) + machine) + "\n";
+            with_given_flags(std::string(diagnosis->value(Key::command)) + machine) + "\n";
   }
   return text;
 }
@@ -353,11 +354,11 @@ OutcomeReport outcome_report(open::OpenContext& context, const open::Outcome& ou
   } else if (outcome.state == open::State::planned) {
     const std::string title = build->engine + " " + build->version + " " + build->flavor;
     const auto& obstacle = outcome.chosen->obstacle;
-    const bool asks = obstacle && obstacle->code == "EH-P03";
+    const bool asks = obstacle && obstacle->code == Code::consent_missing;
     text += title + (obstacle && !asks ? " fits, and would not be opened: " : " would be opened: ") +
             build->id + "\n";
     if (asks)
-      text += labeled("asks", "first: " + join(obstacle->values("license"), ", ") + " must be accepted");
+      text += labeled("asks", "first: " + join(obstacle->values(Key::license), ", ") + " must be accepted");
     if (obstacle && !asks) text += labeled("stopped by", explain::one_line(*obstacle));
     if (!context.is_recorded())
       text += labeled("installed", outcome.plan.request.installed.contains(build->id) ? "yes" : "no");

@@ -36,11 +36,12 @@ int finish_stdout(int status) {
   std::FILE* const stream = documents();
   flush_out(stream);
   if (first_error == 0 && std::ferror(stream) == 0) return status;
-  Diagnosis diagnosis = first_error != 0 ? diagnose_errno("EH-P50", first_error) : diagnose("EH-P50");
+  Diagnosis diagnosis = first_error != 0 ? diagnose_errno(Code::output_not_written, first_error)
+                                         : diagnose(Code::output_not_written);
   const OutputFile file = file_behind(stream);
-  if (first_error == EBADF) diagnosis.with("closed", "yes");
-  if (!file.name.empty()) diagnosis.with("file", file.name);
-  if (file.size) diagnosis.with("size", std::to_string(*file.size));
+  if (first_error == EBADF) diagnosis.with(Key::closed, "yes");
+  if (!file.name.empty()) diagnosis.with(Key::file, file.name);
+  if (file.size) diagnosis.with(Key::size, std::to_string(*file.size));
   std::fprintf(stderr, "%s\n", explain::describe(diagnosis).c_str());
   return status == 0 ? static_cast<int>(explain::exit_status(diagnosis)) : status;
 }

@@ -32,21 +32,22 @@ bool Warmed::passed() const {
 std::vector<Diagnosis> unkept_compilations() {
   std::vector<Diagnosis> found;
   const auto note = [&](const char* variable, const std::string& value) -> Diagnosis& {
-    return found.emplace_back(
-        diagnose("EH-G28").with("variable", variable, "environment").with("value", value, "environment"));
+    return found.emplace_back(diagnose(Code::driver_keeps_no_compiled_code)
+                                  .with(Key::variable, variable, "environment")
+                                  .with(Key::value, value, "environment"));
   };
   if (const auto off = environment_variable("CUDA_CACHE_DISABLE");
       off && parse_integer(*off).value_or(0) != 0)
-    note("CUDA_CACHE_DISABLE", *off).with("disabled", "yes", "environment");
+    note("CUDA_CACHE_DISABLE", *off).with(Key::disabled, "yes", "environment");
   if (const auto size = environment_variable("CUDA_CACHE_MAXSIZE"))
     if (const auto bytes = parse_integer(*size); bytes && *bytes < smallest_cache)
-      note("CUDA_CACHE_MAXSIZE", *size).with("least", std::to_string(smallest_cache), "NVIDIA's guide");
+      note("CUDA_CACHE_MAXSIZE", *size).with(Key::least, std::to_string(smallest_cache), "NVIDIA's guide");
   if (const auto folder = environment_variable("CUDA_CACHE_PATH"); folder && !folder->empty()) {
     std::error_code error;
     // The driver makes a folder that is not there.
     if (std::filesystem::exists(path_of(*folder), error) &&
         !std::filesystem::is_directory(path_of(*folder), error))
-      note("CUDA_CACHE_PATH", *folder).with("folder", *folder, "environment");
+      note("CUDA_CACHE_PATH", *folder).with(Key::folder, *folder, "environment");
   }
   return found;
 }

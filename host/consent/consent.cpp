@@ -56,7 +56,7 @@ Result<Standing> standing_of(const settings::Settings& settings, const acquire::
   const std::uint64_t uid = settings::User::of_this_process().uid;
   for (const acquire::LicenseQuestion& license : question.licenses) {
     if (auto forbidden = settings::forbidden_license(settings.policy, license.license.id))
-      return fail(std::move(forbidden->with("build", question.build)));
+      return fail(std::move(forbidden->with(Key::build, question.build)));
     if (!license.license.explicit_consent) continue;
     if (!consents) {
       TRY_ASSIGN(consents, settings::Consents::read(settings.state_folder, settings.read_state_folder));
@@ -74,7 +74,7 @@ Result<Standing> standing_of(const settings::Settings& settings, const acquire::
       continue;
     }
     if (auto locked = settings::consent_locked(settings.policy, terms.id))
-      return fail(std::move(locked->with("build", question.build)));
+      return fail(std::move(locked->with(Key::build, question.build)));
     if (by_user) continue;
     standing.to_ask.push_back(license);
     if (const settings::Consent* other = consents->find_other_text(terms, uid))
@@ -109,14 +109,14 @@ std::optional<std::string> part_of_download(const acquire::Question& question,
 }
 
 Diagnosis consent_missing(const acquire::Question& question, const acquire::LicenseQuestion& license) {
-  Diagnosis diagnosis = diagnose("EH-P03");
-  if (const auto part = part_of_download(question, license)) diagnosis.with("part", *part);
-  diagnosis.with("build", question.build)
-      .with("license", license.license.id)
-      .with("url", license.license.url)
-      .with("component", join(license.components, ", "));
-  if (!license.license.sha256.empty()) diagnosis.with("sha256", license.license.sha256, "manifest");
-  if (!license.accepted_before.empty()) diagnosis.with("accepted_before", license.accepted_before);
+  Diagnosis diagnosis = diagnose(Code::consent_missing);
+  if (const auto part = part_of_download(question, license)) diagnosis.with(Key::part, *part);
+  diagnosis.with(Key::build, question.build)
+      .with(Key::license, license.license.id)
+      .with(Key::url, license.license.url)
+      .with(Key::component, join(license.components, ", "));
+  if (!license.license.sha256.empty()) diagnosis.with(Key::sha256, license.license.sha256, "manifest");
+  if (!license.accepted_before.empty()) diagnosis.with(Key::accepted_before, license.accepted_before);
   return diagnosis;
 }
 
@@ -132,13 +132,16 @@ Result<std::string> checked_and_kept(const cache::Store& store, const manifest::
                                      std::string text, const std::string& from) {
   const std::string actual = sha256_hex(text);
   if (text.find('\0') != std::string::npos)
-    return fail(diagnose("EH-N08").with("url", from).with("license", license.id).with("nul", "yes"));
+    return fail(diagnose(Code::fetched_content_wrong)
+                    .with(Key::url, from)
+                    .with(Key::license, license.id)
+                    .with(Key::nul, "yes"));
   if (!license.sha256.empty() && actual != license.sha256)
-    return fail(diagnose("EH-N08")
-                    .with("url", from)
-                    .with("license", license.id)
-                    .with("expected_sha256", license.sha256, "manifest")
-                    .with("actual_sha256", actual));
+    return fail(diagnose(Code::fetched_content_wrong)
+                    .with(Key::url, from)
+                    .with(Key::license, license.id)
+                    .with(Key::expected_sha256, license.sha256, "manifest")
+                    .with(Key::actual_sha256, actual));
   TRY(keep_text(store, text).map([](const std::string&) {}));
   return text;
 }
@@ -147,9 +150,11 @@ Result<std::string> text_in_component(const cache::Store& store, const manifest:
                                       const manifest::Build* build, const transfer::TransferOptions& transfer,
                                       const std::optional<CancelToken>& cancel) {
   const auto owner = build != nullptr ? build->manifest.lock() : nullptr;
-  if (!owner || license.text_component.empty()) return fail(diagnose("EH-P06").with("license", license.id));
+  if (!owner || license.text_component.empty())
+    return fail(diagnose(Code::license_text_missing).with(Key::license, license.id));
   const auto found = owner->components.find(license.text_component);
-  if (found == owner->components.end()) return fail(diagnose("EH-P06").with("license", license.id));
+  if (found == owner->components.end())
+    return fail(diagnose(Code::license_text_missing).with(Key::license, license.id));
   acquire::AcquireOptions options;
   options.transfer = transfer;
   cache::WaitOptions wait;

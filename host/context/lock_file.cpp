@@ -75,13 +75,14 @@ LockedBuild entry_from(JsonText& text, const Json& object, const std::string& pl
 std::optional<Diagnosis> of_newer_version(const Json& lock, const std::string& file) {
   const Json& format = lock["format"];
   if (format.is_integer() && format.as_integer() > lock_format)
-    return std::move(diagnose("EH-S43")
-                         .with("lock", file)
-                         .with("found", format.dump())
-                         .with("supported", std::to_string(lock_format)));
+    return std::move(diagnose(Code::lock_format_too_new)
+                         .with(Key::lock, file)
+                         .with(Key::found, format.dump())
+                         .with(Key::supported, std::to_string(lock_format)));
   for (const Json& name : lock["critical"].as_array())
     if (name.is_string() && !known().have(name.as_string()))
-      return std::move(diagnose("EH-S43").with("lock", file).with("member", name.as_string()));
+      return std::move(
+          diagnose(Code::lock_format_too_new).with(Key::lock, file).with(Key::member, name.as_string()));
   return std::nullopt;
 }
 
@@ -120,8 +121,8 @@ void set_entry(Json& entry, const LockedBuild& build) {
 }  // namespace
 
 Result<LockFile> read_lock(const std::filesystem::path& file) {
-  JsonText text{path_text(file), {}, "EH-S44", "the lock", {}};
-  TRY_ASSIGN(text.text, read_file(file, largest_lock, "EH-P47"));
+  JsonText text{path_text(file), {}, Code::lock_mistake, "the lock", {}};
+  TRY_ASSIGN(text.text, read_file(file, largest_lock, Code::given_file_not_readable));
   auto document = parse_json(text.text, text.file);
   if (!document) return fail(text.unreadable(document.error()));
   LockFile lock;

@@ -145,13 +145,13 @@ std::string command_to_lock(const OpenContext& context, const resolve::Request& 
 
 Diagnosis contradiction(const OpenContext& context, const resolve::Request& request, const std::string& asked,
                         const std::vector<LockedBuild>& locked) {
-  Diagnosis diagnosis = diagnose("EH-S42")
-                            .with("lock", lock_text(context))
-                            .with("engine", request.engine, "request")
-                            .with("asked", asked, "request")
-                            .with("command", command_to_lock(context, request));
+  Diagnosis diagnosis = diagnose(Code::request_contradicts_lock)
+                            .with(Key::lock, lock_text(context))
+                            .with(Key::engine, request.engine, "request")
+                            .with(Key::asked, asked, "request")
+                            .with(Key::command, command_to_lock(context, request));
   for (const LockedBuild& one : locked)
-    diagnosis.with("locked", one.version + " " + one.flavor, lock_text(context));
+    diagnosis.with(Key::locked, one.version + " " + one.flavor, lock_text(context));
   return diagnosis;
 }
 
@@ -172,7 +172,9 @@ Result<LockedBuild> locked_as(const OpenContext& context, const Build& build) {
       for (const manifest::Artifact& artifact : component->artifacts)
         if (!artifact.sha256.empty()) one.archives.push_back({artifact.sha256, artifact.size});
       if (one.archives.empty())
-        return fail(diagnose("EH-S10").with("build", build.id).with("component", component->id));
+        return fail(diagnose(Code::build_without_digest)
+                        .with(Key::build, build.id)
+                        .with(Key::component, component->id));
     }
     locked.components.push_back(std::move(one));
   }
@@ -200,16 +202,16 @@ Result<std::optional<std::vector<LockedBuild>>> find_locked(OpenContext& context
   }
   if (!found.empty()) return Found(std::move(found));
   if (!of_engine.empty()) return fail(contradiction(context, request, excluded, of_engine));
-  Diagnosis none = diagnose("EH-S40")
-                       .with("lock", lock_text(context))
-                       .with("engine", request.engine, "request")
-                       .with("platform", platform)
-                       .with("command", command_to_lock(context, request));
-  for (const std::string& one : contents_of(lock)) none.with("locked", one, lock_text(context));
+  Diagnosis none = diagnose(Code::not_in_lock)
+                       .with(Key::lock, lock_text(context))
+                       .with(Key::engine, request.engine, "request")
+                       .with(Key::platform, platform)
+                       .with(Key::command, command_to_lock(context, request));
+  for (const std::string& one : contents_of(lock)) none.with(Key::locked, one, lock_text(context));
   std::vector<std::string> engines;
   for (const LockedBuild& one : lock.builds) engines.push_back(one.engine);
   if (const auto near = nearest(request.engine, engines); near && *near != request.engine)
-    none.with("nearest", *near);
+    none.with(Key::nearest, *near);
   return fail(std::move(none));
 }
 
@@ -232,14 +234,14 @@ Result<manifest::Catalog> only_locked(OpenContext& context, const std::vector<Lo
     auto taken = build;
     if (differs) taken = context.is_recorded() ? nullptr : as_installed(context, *build, catalog.blocked);
     if (differs && (taken == nullptr || difference(*entry, *taken)))
-      return fail(diagnose("EH-S41")
-                      .with("lock", lock_text(context))
-                      .with("engine", build->engine)
-                      .with("build", build->id)
-                      .with("component", differs->component)
-                      .with("want", differs->want, lock_text(context))
-                      .with("have", differs->have, repository_of(context, *build))
-                      .with("repository", repository_of(context, *build)));
+      return fail(diagnose(Code::bytes_differ_from_lock)
+                      .with(Key::lock, lock_text(context))
+                      .with(Key::engine, build->engine)
+                      .with(Key::build, build->id)
+                      .with(Key::component, differs->component)
+                      .with(Key::want, differs->want, lock_text(context))
+                      .with(Key::have, differs->have, repository_of(context, *build))
+                      .with(Key::repository, repository_of(context, *build)));
     builds.push_back(std::move(taken));
   }
   catalog.builds = std::move(builds);
@@ -249,23 +251,24 @@ Result<manifest::Catalog> only_locked(OpenContext& context, const std::vector<Lo
 void explain_locked(const OpenContext& context, const std::vector<LockedBuild>& locked, resolve::Plan& plan) {
   if (std::ranges::any_of(plan.candidates, [](const auto& candidate) { return candidate.rank != 0; })) return;
   if (plan.candidates.empty()) {
-    plan.diagnosis = diagnose("EH-S46")
-                         .with("lock", lock_text(context))
-                         .with("engine", plan.request.engine, "request")
-                         .with("build", locked.front().build, lock_text(context));
+    plan.diagnosis = diagnose(Code::locked_build_not_offered)
+                         .with(Key::lock, lock_text(context))
+                         .with(Key::engine, plan.request.engine, "request")
+                         .with(Key::build, locked.front().build, lock_text(context));
     for (const LockedComponent& component : locked.front().components)
-      plan.diagnosis->with("component", component.name, lock_text(context));
+      plan.diagnosis->with(Key::component, component.name, lock_text(context));
     return;
   }
   for (const resolve::Candidate& candidate : plan.candidates)
     for (const resolve::Check& check : candidate.checks)
-      if (check.result == resolve::Answer::no && (check.code == "EH-S11" || check.code == "EH-M14")) {
-        plan.diagnosis = diagnose("EH-S45")
-                             .with("lock", lock_text(context))
-                             .with("engine", plan.request.engine, "request")
-                             .with("build", candidate.build->id, "catalog")
-                             .with("first_code", check.code, check.source)
-                             .with("reason", check.observed, check.source);
+      if (check.result == resolve::Answer::no &&
+          (check.code == Code::build_withdrawn || check.code == Code::build_blocked)) {
+        plan.diagnosis = diagnose(Code::locked_build_forbidden)
+                             .with(Key::lock, lock_text(context))
+                             .with(Key::engine, plan.request.engine, "request")
+                             .with(Key::build, candidate.build->id, "catalog")
+                             .with(Key::first_code, check.code, check.source)
+                             .with(Key::reason, check.observed, check.source);
         return;
       }
 }

@@ -80,13 +80,13 @@ std::string mount_flags_of(std::filesystem::path folder) {
 // "build".
 history::Failure failure_of(const history::Crash& crash) {
   constexpr const char* source = "the sentinel that the process left";
-  Diagnosis diagnosis = diagnose("EH-R02");
+  Diagnosis diagnosis = diagnose(Code::build_crashed);
   // Without the build id, which people do not need.
-  diagnosis.with("stage", crash.phase, source)
-      .with("program", crash.program.substr(0, crash.program.rfind(' ')), source)
-      .with("process", std::to_string(crash.pid), source)
-      .with("began", settings::utc_text(crash.started), source)
-      .with("build", crash.build, source);
+  diagnosis.with(Key::stage, crash.phase, source)
+      .with(Key::program, crash.program.substr(0, crash.program.rfind(' ')), source)
+      .with(Key::process, std::to_string(crash.pid), source)
+      .with(Key::began, settings::utc_text(crash.started), source)
+      .with(Key::build, crash.build, source);
   history::Failure failure;
   failure.build = crash.build;
   failure.digest = crash.digest;
@@ -340,24 +340,24 @@ linker::Machine OpenContext::machine() {
 Result<void> OpenContext::check_state_place() const {
   if (!state_folder_.empty()) return {};
   TRY(store_.check_place());
-  return fail(diagnose("EH-F16")
-                  .with("place", "state")
-                  .with("problem", "neither the cache " + path_text(store_.root()) +
-                                       " nor this user's state folder can be written"));
+  return fail(diagnose(Code::folder_not_writable)
+                  .with(Key::place, "state")
+                  .with(Key::problem, "neither the cache " + path_text(store_.root()) +
+                                          " nor this user's state folder can be written"));
 }
 
 Result<void> OpenContext::remember(history::Record record) {
   // The existing record may say that the build is disabled; it is never overwritten.
   TRY(check_records());
   Result<void> written = state_folder_.empty() ? check_state_place() : history::write(state_folder_, record);
-  if (!written && written.error().code == "EH-F16" && written.error().value("place").empty() &&
-      written.error().value("variable").empty())
-    written.error().with("place", "state");
+  if (!written && written.error().code == Code::folder_not_writable &&
+      written.error().value(Key::place).empty() && written.error().value(Key::variable).empty())
+    written.error().with(Key::place, "state");
   written = settings::mark_as_state(std::move(written), settings());
   if (!written && !state_folder_.empty())
     warn("the record of " + record.build +
-         " cannot be kept: " + std::string(written.error().value("folder")) + " cannot be written (" +
-         std::string(written.error().value("os_said")) + ")");
+         " cannot be kept: " + std::string(written.error().value(Key::folder)) + " cannot be written (" +
+         std::string(written.error().value(Key::os_said)) + ")");
   const std::string build = record.build;
   history_->history.records.insert_or_assign(build, std::move(record));
   return written;
@@ -366,10 +366,11 @@ Result<void> OpenContext::remember(history::Record record) {
 Result<void> OpenContext::check_may_end(const std::string& build) {
   read_history();
   if (!only_read_.contains(build)) return {};
-  return fail(diagnose_errno("EH-F16", calls::access(read_state_folder_.c_str(), W_OK) != 0 ? errno : EACCES)
-                  .with("place", "cache")
-                  .with("build", build)
-                  .with("folder", path_text(read_state_folder_)));
+  return fail(diagnose_errno(Code::folder_not_writable,
+                             calls::access(read_state_folder_.c_str(), W_OK) != 0 ? errno : EACCES)
+                  .with(Key::place, "cache")
+                  .with(Key::build, build)
+                  .with(Key::folder, path_text(read_state_folder_)));
 }
 
 Result<void> OpenContext::forget(const std::string& build) {
@@ -383,8 +384,8 @@ Result<void> OpenContext::forget(const std::string& build) {
 void OpenContext::note(std::string_view event, const Json& facts) {
   if (const auto added = settings::add_event(state_folder_, settings().audit_rotate_bytes, event, facts);
       !added)
-    warn("the audit log of " + path_text(state_folder_) + " cannot be written (" + added.error().code + " " +
-         std::string(added.error().value("os_said")) + ")");
+    warn("the audit log of " + path_text(state_folder_) + " cannot be written (" +
+         std::string(added.error().code_text()) + " " + std::string(added.error().value(Key::os_said)) + ")");
 }
 
 void OpenContext::warn(std::string text) {

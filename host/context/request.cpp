@@ -51,12 +51,12 @@ namespace {
 // Adds what is wrong with the repositories themselves to EH-S02. The list of engines is then no answer.
 void add_state_of_repositories(Diagnosis& unknown, const settings::Settings& settings) {
   for (const std::string& place : settings.missing_repository)
-    unknown.with("searched", place, "EngineHost's own repository");
-  if (!unknown.value("known").empty()) return;
+    unknown.with(Key::searched, place, "EngineHost's own repository");
+  if (!unknown.value(Key::known).empty()) return;
   if (settings.repositories.empty() && settings.missing_repository.empty())
-    unknown.with("repositories", "none", "the configuration");
+    unknown.with(Key::repositories, "none", "the configuration");
   for (const settings::Repository& repository : settings.repositories)
-    unknown.with("empty_repository", without_passwords(repository.location), repository.source);
+    unknown.with(Key::empty_repository, without_passwords(repository.location), repository.source);
 }
 
 // A person may name the forced build as it was published, or as ENGINE+ID.
@@ -103,7 +103,7 @@ Result<resolve::Plan> decide(OpenContext& context, resolve::Request request) {
   resolve::Plan plan = resolve::decide(context.platform(), locked ? narrowed : context.catalog(),
                                        context.history(), std::move(request), OpenContext::now());
   if (locked) explain_locked(context, *locked, plan);
-  if (plan.diagnosis && plan.diagnosis->code == "EH-S02")
+  if (plan.diagnosis && plan.diagnosis->code == Code::engine_unknown)
     add_state_of_repositories(*plan.diagnosis, context.settings());
   return plan;
 }

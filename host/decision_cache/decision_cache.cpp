@@ -137,8 +137,9 @@ std::optional<std::string> text_of(const CachedDecision& decision) {
 // goes away. A dangling link is no lasting reason, because its target can appear without changing them.
 bool lasts(const Diagnosis& passed_over) {
   calls::Status status{};
-  const std::string folder(passed_over.value("folder"));
-  return !is_transient(passed_over.value("errno")) && (calls::stat(folder, &status) == 0 || errno == EACCES);
+  const std::string folder(passed_over.value(Key::folder));
+  return !is_transient(passed_over.value(Key::errno_)) &&
+         (calls::stat(folder, &status) == 0 || errno == EACCES);
 }
 
 // Returns the warnings that every open repeats, each as a JSON document: those of the proof while it stands,
@@ -152,7 +153,7 @@ std::optional<std::vector<std::string>> lasting_warnings(const history::Record& 
     of_proof.insert(explain::one_line(explain::diagnosis_from_json(warning)));
   }
   for (const Diagnosis& warning : warnings) {
-    if (warning.code == "EH-S24" || warning.code == "EH-G25")
+    if (warning.code == Code::accelerator_not_used || warning.code == Code::gpu_build_computes_on_processor)
       lasting.push_back(explain::to_json(warning).dump());
     else if (!of_proof.contains(explain::one_line(warning)))
       return std::nullopt;
@@ -206,7 +207,7 @@ void add_decision(DependencySet& dependencies, OpenContext& context, const resol
         dependencies.add(Kind::rights, path_text(folder));
   // Or of a folder above.
   for (const Diagnosis& why : origin.passed_over)
-    dependencies.add(Kind::rights, std::string(why.value("folder")));
+    dependencies.add(Kind::rights, std::string(why.value(Key::folder)));
   for (const resolve::Candidate& candidate : plan.candidates) {
     // The builds' own records depend on these: a missing library that appears, a system library that is
     // updated.

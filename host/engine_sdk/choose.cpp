@@ -45,10 +45,10 @@ bool goes_before(const Build& left, const Build& right) {
 
 Diagnosis no_such_version(const resolve::Request& request, const std::vector<std::string>& offered,
                           const std::vector<std::string>& obstacles) {
-  Diagnosis diagnosis = diagnose("EH-R23").with("engine", request.engine, "request");
-  if (!request.version.empty()) diagnosis.with("version", request.version, "request");
-  for (const std::string& obstacle : obstacles) diagnosis.with("obstacle", obstacle, "repositories");
-  for (const std::string& version : offered) diagnosis.with("offered", version, "repositories");
+  Diagnosis diagnosis = diagnose(Code::sdk_version_missing).with(Key::engine, request.engine, "request");
+  if (!request.version.empty()) diagnosis.with(Key::version, request.version, "request");
+  for (const std::string& obstacle : obstacles) diagnosis.with(Key::obstacle, obstacle, "repositories");
+  for (const std::string& version : offered) diagnosis.with(Key::offered, version, "repositories");
   return diagnosis;
 }
 
@@ -87,13 +87,15 @@ Result<std::shared_ptr<const Build>> choose_build(open::OpenContext& context,
   if (std::ranges::none_of(builds, [&](const auto& build) { return build->engine == request.engine; })) {
     TRY_ASSIGN(resolve::Plan plan, open::decide(context, request));
     auto reason = catalog::why_nothing_is_known(context.catalog(), plan);
-    return fail(reason ? std::move(*reason) : diagnose("EH-S02").with("engine", request.engine, "request"));
+    return fail(reason ? std::move(*reason)
+                       : diagnose(Code::engine_unknown).with(Key::engine, request.engine, "request"));
   }
   if (package_of(request.engine) == nullptr)
-    return fail(diagnose("EH-R22").with("engine", request.engine, "request"));
+    return fail(diagnose(Code::sdk_missing).with(Key::engine, request.engine, "request"));
   const platform::Platform& machine = context.platform();
   if (const std::string& system = machine.os.value(); system != served_system)
-    return fail(diagnose("EH-R22").with("engine", request.engine, "request").with("system", system));
+    return fail(
+        diagnose(Code::sdk_missing).with(Key::engine, request.engine, "request").with(Key::system, system));
 
   const VersionSpecifier wanted(request.version);
   std::shared_ptr<const Build> best;

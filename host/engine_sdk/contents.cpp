@@ -51,8 +51,10 @@ Result<Contents> contents_of(const manifest::Build& parts, const std::vector<std
       if (entry.kind == cache::TreeEntry::Kind::link) continue;  // no selected file of a wheel is one
       std::string path = place_of(entry.path, components[i]->id, package);
       if (const auto [known, fresh] = taken.emplace(path, entry.path); !fresh)
-        return fail(
-            diagnose("EH-F20").with("path", path).with("first", known->second).with("second", entry.path));
+        return fail(diagnose(Code::components_collide)
+                        .with(Key::path, path)
+                        .with(Key::first, known->second)
+                        .with(Key::second, entry.path));
       std::filesystem::path from = tree / path_of(entry.path);
       if (path.starts_with("lib/")) {
         const auto read = binary::read_binary(from);

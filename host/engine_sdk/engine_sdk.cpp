@@ -58,10 +58,10 @@ Result<void> check_space(const fs::path& folder, const manifest::Build& parts) {
   while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
   const auto space = space_below(there);
   if (space && space->free < needed)
-    return fail(diagnose("EH-F15")
-                    .with("folder", path_text(there))
-                    .with("needed", std::to_string(needed))
-                    .with("free", std::to_string(space->free)));
+    return fail(diagnose(Code::disk_full)
+                    .with(Key::folder, path_text(there))
+                    .with(Key::needed, std::to_string(needed))
+                    .with(Key::free, std::to_string(space->free)));
   return {};
 }
 

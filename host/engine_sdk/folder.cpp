@@ -14,10 +14,15 @@ namespace {
 namespace fs = std::filesystem;
 
 Diagnosis holds(const fs::path& folder, const std::string& what) {
-  return diagnose("EH-R24").with("folder", path_text(folder)).with("holds", what);
+  return diagnose(Code::sdk_folder_holds_something_else)
+      .with(Key::folder, path_text(folder))
+      .with(Key::holds, what);
 }
 Diagnosis changed(const fs::path& folder, const std::string& file, const std::string& problem) {
-  return diagnose("EH-R24").with("folder", path_text(folder)).with("changed", file).with("problem", problem);
+  return diagnose(Code::sdk_folder_holds_something_else)
+      .with(Key::folder, path_text(folder))
+      .with(Key::changed, file)
+      .with(Key::problem, problem);
 }
 
 bool is_canceled(const std::optional<CancelToken>& cancel) { return cancel && cancel->canceled(); }
@@ -27,7 +32,7 @@ Result<FolderSize> check_against(const fs::path& folder, const Json& list,
                                  const std::optional<CancelToken>& cancel) {
   FolderSize size;
   for (const Json& file : list["files"].as_array()) {
-    if (is_canceled(cancel)) return fail(diagnose("EH-P10"));
+    if (is_canceled(cancel)) return fail(diagnose(Code::canceled));
     const std::string& path = file["path"].as_string();
     const fs::path place = folder / path_of(path);
     if (const std::string& target = file["link"].as_string(); !target.empty()) {
@@ -55,10 +60,10 @@ class FolderWriter {
     TRY(write_copy(file.from, to, named_ / path_of(file.path)));
     TRY_ASSIGN(const std::string digest, sha256_of_file(to));
     if (digest != file.entry.identity)
-      return fail(diagnose("EH-F08")
-                      .with("file", path_text(file.from))
-                      .with("expected_sha256", file.entry.identity)
-                      .with("actual_sha256", digest));
+      return fail(diagnose(Code::file_damaged)
+                      .with(Key::file, path_text(file.from))
+                      .with(Key::expected_sha256, file.entry.identity)
+                      .with(Key::actual_sha256, digest));
     if (file.entry.kind == cache::TreeEntry::Kind::executable)
       fs::permissions(to, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
                       fs::perm_options::add, error_);
@@ -106,7 +111,7 @@ Result<FolderSize> write_into(const fs::path& unfinished, const fs::path& folder
   TRY(make_folders(unfinished));
   FolderWriter writer(unfinished, folder);
   for (const CopiedFile& file : contents.copied) {
-    if (is_canceled(cancel)) return fail(diagnose("EH-P10"));
+    if (is_canceled(cancel)) return fail(diagnose(Code::canceled));
     TRY(writer.copy(file));
   }
   for (const NamedLink& link : contents.links) TRY(writer.link(link));
@@ -139,7 +144,9 @@ Result<std::optional<FolderSize>> sdk_in(const fs::path& folder, const Json& ide
   if (status.type() == fs::file_type::not_found) return std::optional<FolderSize>();
   if (error) return fail(write_failure(error.value(), folder));
   if (status.type() != fs::file_type::directory)
-    return fail(diagnose("EH-R24").with("folder", path_text(folder)).with("is_file", "yes"));
+    return fail(diagnose(Code::sdk_folder_holds_something_else)
+                    .with(Key::folder, path_text(folder))
+                    .with(Key::is_file, "yes"));
   const auto entries = entries_of(folder, error);
   if (error) return fail(write_failure(error.value(), folder));
   if (entries.empty()) return std::optional<FolderSize>();

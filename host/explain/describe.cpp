@@ -19,24 +19,6 @@ constexpr std::size_t most_needs = 6;
 constexpr std::size_t narrowest = 40;         // columns
 constexpr std::size_t least_label_width = 9;  // of "needed by"
 
-template <class... Keys>
-bool is_one_of(std::string_view key, Keys... keys) {
-  return ((key == keys) || ...);
-}
-
-// Returns true for evidence that has rows of its own, is a part of remedies, or only chooses a cause or a
-// remedy.
-bool is_left_out(std::string_view key) {
-  return is_one_of(
-      key, "library", "needed_by", "chain", "searched", "os_said", "errno", "provided_by", "build", "mended",
-      "from_environment", "last_words", "stage", "place", "named_by", "remedy", "engine", "option_set_by",
-      "closed", "as_published", "outside", "command_instead", "nul", "skipped", "installed_from", "no_gpu",
-      "windows", "first_code", "of_other_versions", "of_other_flavors", "demanded_by", "for_other_devices",
-      "device_set_by", "to_be_named", "resource", "group_refusals", "tls_peer", "pod", "own_libraries",
-      "compat", "init", "usable_folder", "count", "request", "shown_by", "of_flavor", "index_version",
-      "from_index", "meant_version", "meant_flavor", "meant_device");
-}
-
 struct Row {
   std::string label, value;
 };
@@ -49,16 +31,14 @@ std::string shortened(std::string text) {
   return "… " + text.substr(from);
 }
 
-// Completes a copy and makes every text of it printable: evidence comes from untrusted manifests and files.
-Diagnosis printable_diagnosis(const Diagnosis& diagnosis) {
-  Diagnosis whole = diagnosis;
-  complete(whole);
+// Makes every text printable: evidence comes from untrusted manifests and files.
+Rendered printable(Rendered whole) {
   const auto line = [](std::string& text) { text = printable_line(text); };
-  line(whole.code);
+  line(whole.unknown_code);
   line(whole.title);
   line(whole.cause);
   for (Evidence& fact : whole.evidence) {
-    line(fact.what);
+    line(fact.other_name);
     line(fact.value);
     line(fact.source);
   }
@@ -67,9 +47,9 @@ Diagnosis printable_diagnosis(const Diagnosis& diagnosis) {
   return whole;
 }
 
-std::string label_of(std::string_view key) {
-  if (key == "present_at") return "found";
-  std::string text(key);
+std::string label_of(const Evidence& fact) {
+  if (fact.what == Key::present_at) return "found";
+  std::string text(fact.name());
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
 }
@@ -96,18 +76,18 @@ std::string needer_of(const Evidence& library, const std::string& otherwise) {
 
 // The chain of libraries down to the missing one, and each need that the cause cannot name.
 void add_needs(const Diagnosis& diagnosis, std::vector<Row>& rows) {
-  const std::string needed_by(diagnosis.value("needed_by"));
+  const std::string needed_by(diagnosis.value(Key::needed_by));
   if (needed_by.empty()) return;
   std::vector<std::string> needs, names;
   std::set<std::string> needers;
   for (const Evidence& fact : diagnosis.evidence) {
-    if (fact.what != "library") continue;
+    if (fact.what != Key::library) continue;
     const std::string needer = needer_of(fact, needed_by);
     needers.insert(needer);
     names.push_back(fact.value);
     needs.push_back(needer + " -> " + fact.value);
   }
-  if (const auto chain = diagnosis.values("chain"); chain.size() > 1) {
+  if (const auto chain = diagnosis.values(Key::chain); chain.size() > 1) {
     std::string text;
     for (const std::string& link : chain) text += (text.empty() ? "" : " -> ") + file_name(link);
     if (names.size() == 1) text += " -> " + names.front();
@@ -128,7 +108,7 @@ void add_searched(const Diagnosis& diagnosis, std::vector<Row>& rows) {
   std::size_t count = 0;
   std::string text;
   for (const Evidence& fact : diagnosis.evidence) {
-    if (fact.what != "searched" || ++count > most_folders) continue;
+    if (fact.what != Key::searched || ++count > most_folders) continue;
     text += (count == 1 ? "" : ", ") + (fact.value.empty() ? "the current folder" : fact.value);
     if (fact.source.ends_with("does not exist")) text += " (does not exist)";
   }
@@ -136,45 +116,45 @@ void add_searched(const Diagnosis& diagnosis, std::vector<Row>& rows) {
   if (count != 0) rows.push_back({"searched", std::move(text)});
 }
 
-void add_other_facts(const Diagnosis& diagnosis, const Style& style, std::vector<Row>& rows) {
+void add_other_facts(const Rendered& diagnosis, const Style& style, std::vector<Row>& rows) {
   std::size_t count = 0;
   std::set<std::string_view> values;
   for (const Evidence& fact : diagnosis.evidence) {
-    if (is_left_out(fact.what) || fact.value.empty() || count == most_facts) continue;
-    if (fact.what == "candidate" &&
-        (style.beside_plan || fact.value.starts_with(std::string(diagnosis.value("build")) + ": ")))
+    if (!is_shown(fact.what) || fact.value.empty() || count == most_facts) continue;
+    if (fact.what == Key::candidate &&
+        (style.beside_plan || fact.value.starts_with(std::string(diagnosis.value(Key::build)) + ": ")))
       continue;
     if (is_in(fact.value, diagnosis.cause) || !values.insert(fact.value).second) continue;
     rows.push_back(
-        {label_of(fact.what), shortened(fact.value) + (fact.source.empty() ? "" : " (" + fact.source + ")")});
+        {label_of(fact), shortened(fact.value) + (fact.source.empty() ? "" : " (" + fact.source + ")")});
     ++count;
   }
 }
 
 // "while opening x 1.0" has the label "while".
-void add_context(const Diagnosis& diagnosis, std::vector<Row>& rows) {
+void add_context(const Rendered& diagnosis, std::vector<Row>& rows) {
   for (const std::string& line : diagnosis.context) {
     const std::size_t end = line.find(' ');
     const bool labeled = line.starts_with("while ") || line.starts_with("for ");
     rows.push_back({labeled ? line.substr(0, end) : "while", labeled ? line.substr(end + 1) : line});
   }
   for (const Evidence& fact : diagnosis.evidence) {
-    if (fact.what != "stage" || fact.value.empty()) continue;
+    if (fact.what != Key::stage || fact.value.empty()) continue;
     if (!is_in("stage " + fact.value, diagnosis.cause))
       rows.push_back({"stage", fact.value + (fact.source.empty() ? "" : " (" + fact.source + ")")});
     break;
   }
 }
 
-void add_outputs(const Diagnosis& diagnosis, std::vector<Row>& rows) {
-  const std::string last(diagnosis.value("last_words")), said(diagnosis.value("os_said"));
+void add_outputs(const Rendered& diagnosis, std::vector<Row>& rows) {
+  const std::string last(diagnosis.value(Key::last_words)), said(diagnosis.value(Key::os_said));
   if (!last.empty() && !is_in(last, diagnosis.cause)) rows.push_back({"last output", shortened(last)});
   if (!said.empty() && said != last && !is_in(said, diagnosis.cause))
     rows.push_back({"OS said", shortened(said)});
 }
 
-void add_remedies(const Diagnosis& diagnosis, std::vector<Row>& rows) {
-  const std::string_view last = diagnosis.value("last_words");
+void add_remedies(const Rendered& diagnosis, std::vector<Row>& rows) {
+  const std::string_view last = diagnosis.value(Key::last_words);
   std::set<std::string_view> added;
   for (const std::string& remedy : diagnosis.remedy) {
     const bool is_printed = !last.empty() && is_in(last, remedy);  // has a row of its own
@@ -214,7 +194,11 @@ std::string colored(std::string_view text, std::string_view code, bool color) {
 }  // namespace
 
 std::string describe(const Diagnosis& diagnosis, const Style& style) {
-  const Diagnosis whole = printable_diagnosis(diagnosis);
+  return describe(render(diagnosis), style);
+}
+
+std::string describe(const Rendered& diagnosis, const Style& style) {
+  const Rendered whole = printable(diagnosis);
   std::vector<Row> rows;
   add_needs(whole, rows);
   add_searched(whole, rows);
@@ -222,8 +206,9 @@ std::string describe(const Diagnosis& diagnosis, const Style& style) {
   add_context(whole, rows);
   add_outputs(whole, rows);
   add_remedies(whole, rows);
-  std::string text = colored(whole.code, "1;31", style.color) + "  ";
-  add_wrapped(text, whole.cause, width_of(whole.code) + 2, style);
+  const std::string_view code = whole.code_text();
+  std::string text = colored(code, "1;31", style.color) + "  ";
+  add_wrapped(text, whole.cause, width_of(code) + 2, style);
   std::size_t widest = least_label_width;
   for (const Row& row : rows) widest = std::max(widest, width_of(row.label));
   std::string_view before;
@@ -238,11 +223,12 @@ std::string describe(const Diagnosis& diagnosis, const Style& style) {
 }
 
 std::string one_line(const Diagnosis& diagnosis) {
-  const Diagnosis whole = printable_diagnosis(diagnosis);
+  const Rendered whole = printable(render(diagnosis));
   // A sentence begins with what it is about.
   std::size_t end = std::min(whole.cause.size(), longest_value);
   while (end < whole.cause.size() && continues_character(whole.cause[end])) --end;
-  return whole.code + " " + whole.cause.substr(0, end) + (end < whole.cause.size() ? " …" : "");
+  return std::string(whole.code_text()) + " " + whole.cause.substr(0, end) +
+         (end < whole.cause.size() ? " …" : "");
 }
 
 }  // namespace enginehost::explain

@@ -3,7 +3,7 @@
 namespace enginehost::explain {
 namespace {
 
-constexpr std::string_view reported_by_plugin = "EH-E01";
+constexpr Code reported_by_plugin = Code::engine_reports_error;
 
 std::string in_capitals(std::string_view text) {
   std::string capitals;
@@ -32,7 +32,7 @@ void add_line(std::string& text, std::string_view label, std::string_view value)
   text += value;
 }
 
-Json readable_lines(const Lines& lines) {
+Json readable_lines(std::span<const std::string_view> lines) {
   Json array = Json::array();
   for (const std::string_view line : lines) array.push(readable(line));
   return array;
@@ -79,8 +79,8 @@ std::string_view consequence(history::Category category) {
 }
 
 std::string exit_status_text(const Entry& entry) {
-  std::string text = std::to_string(static_cast<int>(*entry.exit_status));
-  if (entry.name.code != reported_by_plugin) return text;
+  std::string text = std::to_string(static_cast<int>(entry.exit_status));
+  if (entry.code != reported_by_plugin) return text;
   text += " while a build is opened; afterwards";
   const char* before = " ";
   for (const StatusOfPlugin& status : statuses_of_plugins()) {
@@ -91,12 +91,12 @@ std::string exit_status_text(const Entry& entry) {
 }
 
 std::string describe_code(const Entry& entry) {
-  std::string text = std::string(entry.name.code) + "  " + std::string(entry.name.title);
+  std::string text = std::string(text_of(entry.code)) + "  " + std::string(entry.title);
   add_line(text, "means", entry.meaning);
   add_line(text, "known before", entry.before.empty() ? "it cannot be detected" : entry.before);
   add_line(text, "known after", entry.after);
   for (const std::string_view remedy : entry.remedies) add_line(text, "to do", readable(remedy));
-  add_line(text, "the build", consequence(*entry.category));
+  add_line(text, "the build", consequence(entry.category));
   if (entry.proof != Proof::none)
     add_line(text, "proven",
              entry.unproduced.empty()
@@ -108,16 +108,16 @@ std::string describe_code(const Entry& entry) {
 
 Json code_document(const Entry& entry) {
   Json document = Json::object()
-                      .set("code", entry.name.code)
-                      .set("title", entry.name.title)
+                      .set("code", text_of(entry.code))
+                      .set("title", entry.title)
                       .set("meaning", entry.meaning)
                       .set("detected_before", entry.before)
                       .set("detected_after", entry.after)
                       .set("causes", readable_lines(entry.causes))
                       .set("remedies", readable_lines(entry.remedies))
-                      .set("exit_status", static_cast<int>(*entry.exit_status))
-                      .set("consequence", consequence(*entry.category));
-  if (entry.name.code == reported_by_plugin) {
+                      .set("exit_status", static_cast<int>(entry.exit_status))
+                      .set("consequence", consequence(entry.category));
+  if (entry.code == reported_by_plugin) {
     Json statuses = Json::object();
     for (const StatusOfPlugin& status : statuses_of_plugins())
       statuses.set(std::string(status.said), static_cast<int>(status.exit));

@@ -14,15 +14,15 @@ namespace enginehost::explain {
 namespace {
 
 void add_providers(Diagnosis& diagnosis) {
-  if (!diagnosis.values("provided_by").empty()) return;
-  std::vector<std::string> libraries = diagnosis.values("library");
-  for (const std::string& file : diagnosis.values("other_release"))
+  if (!diagnosis.values(Key::provided_by).empty()) return;
+  std::vector<std::string> libraries = diagnosis.values(Key::library);
+  for (const std::string& file : diagnosis.values(Key::other_release))
     if (const Provider* provider = provider_of(file))
-      diagnosis.with("other_release_of", provider->what, "EngineHost's table of well-known libraries");
-  for (std::string& library : diagnosis.values("missing_library")) libraries.push_back(std::move(library));
+      diagnosis.with(Key::other_release_of, provider->what, "EngineHost's table of well-known libraries");
+  for (std::string& library : diagnosis.values(Key::missing_library)) libraries.push_back(std::move(library));
   for (const std::string& library : libraries)
     if (const std::string text = provider_text(library); !text.empty())
-      diagnosis.with("provided_by", text, "EngineHost's table of well-known libraries");
+      diagnosis.with(Key::provided_by, text, "EngineHost's table of well-known libraries");
 }
 
 // Exit status and category of each status that a plugin reports (EH-E01).
@@ -40,9 +40,9 @@ constexpr StatusOfPlugin of_plugins[] = {
 };
 
 const StatusOfPlugin* meaning_of(const Diagnosis& diagnosis) {
-  if (diagnosis.code != "EH-E01") return nullptr;
-  std::string status(diagnosis.value("status"));
-  if (status == "ENGINE_CORRUPT" && !diagnosis.value("model").empty()) status += " of a model";
+  if (diagnosis.code != Code::engine_reports_error) return nullptr;
+  std::string status(diagnosis.value(Key::status));
+  if (status == "ENGINE_CORRUPT" && !diagnosis.value(Key::model).empty()) status += " of a model";
   const auto found = std::ranges::find(of_plugins, status, &StatusOfPlugin::said);
   return found != std::end(of_plugins) ? &*found : nullptr;
 }
@@ -50,43 +50,55 @@ const StatusOfPlugin* meaning_of(const Diagnosis& diagnosis) {
 // Returns true if the process hung in the driver's library or survived SIGKILL. The driver is at fault then,
 // not the build.
 bool waits_for_a_driver(const Diagnosis& diagnosis) {
-  if (!diagnosis.value("survived_kill").empty()) return true;
-  const std::string_view library = diagnosis.value("in_library");
+  if (!diagnosis.value(Key::survived_kill).empty()) return true;
+  const std::string_view library = diagnosis.value(Key::in_library);
   const std::string_view name = library.substr(library.find_last_of('/') + 1);
   return name.starts_with("libcuda.so") || name.starts_with("libnvidia-");
 }
 
 // Any error of the plugin while a build is tested means that the build did not start.
-bool while_opening(const Diagnosis& diagnosis) { return !diagnosis.value("stage").empty(); }
+bool while_opening(const Diagnosis& diagnosis) { return !diagnosis.value(Key::stage).empty(); }
 
-bool is_of_argument(const Diagnosis& diagnosis) { return diagnosis.value("place") == "argument"; }
+bool is_of_argument(const Diagnosis& diagnosis) { return diagnosis.value(Key::place) == "argument"; }
 
 // Returns true for classes of a named file that is missing, not readable or of another kind.
 bool says_unreadable(const Entry& entry) {
   return entry.category == history::Category::content || entry.exit_status == ExitStatus::wrong_bytes ||
-         entry.name.code == "EH-L25" || entry.name.code == "EH-L26" || entry.name.code == "EH-L33";
+         entry.code == Code::library_not_readable || entry.code == Code::library_input_error ||
+         entry.code == Code::path_unusable_for_loader;
 }
 
 // A missing or old driver can often be installed. The remedy for it then comes before remedies that change
 // the request.
-void add_advice_for_the_nearest(Diagnosis& diagnosis) {
-  constexpr std::string_view to_be_had[] = {"EH-G01", "EH-G02", "EH-G03", "EH-G07", "EH-G09", "EH-G10",
-                                            "EH-G13", "EH-G15", "EH-G19", "EH-G20", "EH-G21"};
-  const std::string_view code = diagnosis.value("first_code");
+void add_advice_for_the_nearest(Rendered& diagnosis) {
+  constexpr Code to_be_had[] = {Code::driver_not_found,
+                                Code::driver_is_stub,
+                                Code::driver_too_old,
+                                Code::no_gpu_visible,
+                                Code::driver_and_library_differ,
+                                Code::forward_compatibility_not_supported,
+                                Code::cuda_unknown_error,
+                                Code::driver_library_not_searched,
+                                Code::driver_library_empty,
+                                Code::linux_driver_in_wsl,
+                                Code::driver_module_not_loaded};
+  const Code code = code_named(diagnosis.value(Key::first_code));
   // Variables decide what ROCm offers, and a hypervisor what a processor has.
-  const bool of_variable =
-      code == "EH-S16" && !(diagnosis.value("variable").empty() && diagnosis.value("close_version").empty() &&
-                            diagnosis.value("not_offered").empty());
-  const bool of_hypervisor = code == "EH-L27" && !diagnosis.value("virtual_machine").empty();
-  if (diagnosis.code != "EH-S01" ||
+  const bool of_variable = code == Code::rocm_does_not_fit && !(diagnosis.value(Key::variable).empty() &&
+                                                                diagnosis.value(Key::close_version).empty() &&
+                                                                diagnosis.value(Key::not_offered).empty());
+  const bool of_hypervisor =
+      code == Code::processor_too_old && !diagnosis.value(Key::virtual_machine).empty();
+  if (diagnosis.code != Code::no_build_fits ||
       (!of_variable && !of_hypervisor &&
        std::find(std::begin(to_be_had), std::end(to_be_had), code) == std::end(to_be_had)))
     return;
-  Diagnosis lacking = diagnose(std::string(code));
-  lacking.evidence = diagnosis.evidence;
-  complete(lacking);
+  Diagnosis same = diagnose(code);
+  same.evidence = diagnosis.evidence;
+  Rendered lacking = render(same);
   // On a machine without a GPU, no driver helps.
-  const bool in_vain = (code == "EH-G01" || code == "EH-G02") && lacking.value("pci_device") == "none";
+  const bool in_vain = (code == Code::driver_not_found || code == Code::driver_is_stub) &&
+                       lacking.value(Key::pci_device) == "none";
   if (!lacking.remedy.empty() && !in_vain)
     diagnosis.remedy.insert(diagnosis.remedy.begin(), std::move(lacking.remedy.front()));
 }
@@ -94,7 +106,7 @@ void add_advice_for_the_nearest(Diagnosis& diagnosis) {
 }  // namespace
 
 Diagnosis of_exception(const std::exception& thrown) {
-  Diagnosis shortage = diagnose("EH-P51");
+  Diagnosis shortage = diagnose(Code::out_of_memory);
   if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr) {
     try {
       add_limits(shortage, Scarce::memory);
@@ -105,7 +117,7 @@ Diagnosis of_exception(const std::exception& thrown) {
   }
   const auto* const refused = dynamic_cast<const std::system_error*>(&thrown);
   if (refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again) {
-    shortage.with("os_said", refused->code().message(), "the system");
+    shortage.with(Key::os_said, refused->code().message(), "the system");
     add_limits(shortage, Scarce::threads);
     return shortage;
   }
@@ -113,18 +125,18 @@ Diagnosis of_exception(const std::exception& thrown) {
   // have made the C library use clone. A filesystem_error is about a file.
   if (refused != nullptr && refused->code() == std::errc::operation_not_permitted &&
       dynamic_cast<const std::filesystem::filesystem_error*>(&thrown) == nullptr)
-    return std::move(shortage.with("os_said", refused->code().message(), "the system")
-                         .with("refused", "a thread", "the system"));
-  return std::move(diagnose("EH-P99").with("problem", thrown.what()));
+    return std::move(shortage.with(Key::os_said, refused->code().message(), "the system")
+                         .with(Key::refused, "a thread", "the system"));
+  return std::move(diagnose(Code::bug).with(Key::problem, thrown.what()));
 }
 
 Diagnosis mark_as_argument(Diagnosis diagnosis) {
-  if (diagnosis.value("place").empty()) diagnosis.with("place", "argument");
+  if (diagnosis.value(Key::place).empty()) diagnosis.with(Key::place, "argument");
   return diagnosis;
 }
 
 Diagnosis mark_as_argument(Diagnosis diagnosis, const std::filesystem::path& named) {
-  for (const std::string_view key : {"file", "folder"}) {
+  for (const Key key : {Key::file, Key::folder}) {
     const std::filesystem::path about = path_of(diagnosis.value(key));
     if (!about.empty() && (is_below(about, named) || about == named.parent_path()))
       return mark_as_argument(std::move(diagnosis));
@@ -133,33 +145,36 @@ Diagnosis mark_as_argument(Diagnosis diagnosis, const std::filesystem::path& nam
 }
 
 Diagnosis of_this_cache(Diagnosis diagnosis) {
-  if (diagnosis.code == "EH-F16" && diagnosis.value("place").empty()) diagnosis.with("place", "cache");
+  if (diagnosis.code == Code::folder_not_writable && diagnosis.value(Key::place).empty())
+    diagnosis.with(Key::place, "cache");
   return diagnosis;
 }
 
-void complete(Diagnosis& diagnosis) {
+Rendered render(const Diagnosis& diagnosis) {
+  Rendered whole{diagnosis, diagnosis.recorded.title, diagnosis.recorded.cause, diagnosis.recorded.remedy};
   const Entry* entry = find(diagnosis.code);
   if (entry == nullptr) {
-    if (diagnosis.title.empty()) diagnosis.title = "unknown failure code";
-    if (diagnosis.cause.empty())
-      diagnosis.cause = diagnosis.code + " is not in the catalog: a bug of EngineHost";
-    return;
+    if (whole.title.empty()) whole.title = "unknown failure code";
+    if (whole.cause.empty())
+      whole.cause = std::string(diagnosis.code_text()) + " is not in the catalog: a bug of EngineHost";
+    return whole;
   }
-  add_providers(diagnosis);
-  add_derived(diagnosis);
-  if (diagnosis.title.empty()) diagnosis.title = entry->name.title;
-  if (diagnosis.cause.empty())
+  add_providers(whole);
+  add_derived(whole);
+  if (whole.title.empty()) whole.title = entry->title;
+  if (whole.cause.empty())
     for (const std::string_view cause : entry->causes)
-      if (auto sentence = fill(cause, diagnosis)) {
-        diagnosis.cause = std::move(*sentence);
+      if (auto sentence = fill(cause, whole)) {
+        whole.cause = std::move(*sentence);
         break;
       }
-  if (diagnosis.cause.empty()) diagnosis.cause = entry->name.title;
-  if (diagnosis.remedy.empty()) {
+  if (whole.cause.empty()) whole.cause = entry->title;
+  if (whole.remedy.empty()) {
     for (const std::string_view remedy : entry->remedies)
-      if (auto sentence = fill(remedy, diagnosis)) diagnosis.remedy.push_back(std::move(*sentence));
-    add_advice_for_the_nearest(diagnosis);
+      if (auto sentence = fill(remedy, whole)) whole.remedy.push_back(std::move(*sentence));
+    add_advice_for_the_nearest(whole);
   }
+  return whole;
 }
 
 std::span<const StatusOfPlugin> statuses_of_plugins() { return of_plugins; }
@@ -171,14 +186,15 @@ ExitStatus exit_status(const Diagnosis& diagnosis) {
   if (entry == nullptr) return ExitStatus::bug;
   // A server sent a document that cannot be read. A document that is too new (EH-M03, EH-M04) has no wrong
   // bytes.
-  if ((diagnosis.code == "EH-M01" || diagnosis.code == "EH-M02") && !diagnosis.value("sent_by").empty())
+  if ((diagnosis.code == Code::not_json || diagnosis.code == Code::member_wrong) &&
+      !diagnosis.value(Key::sent_by).empty())
     return ExitStatus::wrong_bytes;
-  return is_of_argument(diagnosis) && says_unreadable(*entry) ? ExitStatus::usage : *entry->exit_status;
+  return is_of_argument(diagnosis) && says_unreadable(*entry) ? ExitStatus::usage : entry->exit_status;
 }
 
 bool exceeds_memory_limit(const Diagnosis& diagnosis) {
-  return diagnosis.code == "EH-L23" &&
-         !(diagnosis.value("limit").empty() && diagnosis.value("data_limit").empty());
+  return diagnosis.code == Code::memory_short_for_library &&
+         !(diagnosis.value(Key::limit).empty() && diagnosis.value(Key::data_limit).empty());
 }
 
 history::Category category(const Diagnosis& diagnosis) {
@@ -188,29 +204,32 @@ history::Category category(const Diagnosis& diagnosis) {
     return meaning->category;
   }
   // Memory was short for a moment or by a limit of this process, unless the machine or the file is named.
-  const auto found = [&](std::string_view what) { return !diagnosis.value(what).empty(); };
-  if (diagnosis.code == "EH-L23" &&
-      (exceeds_memory_limit(diagnosis) || (!found("memory") && !found("zero_filled"))))
+  const auto found = [&](Key what) { return !diagnosis.value(what).empty(); };
+  if (diagnosis.code == Code::memory_short_for_library &&
+      (exceeds_memory_limit(diagnosis) || (!found(Key::memory) && !found(Key::zero_filled))))
     return history::Category::transient;
   // The list of devices differs in this process alone.
-  if (diagnosis.code == "EH-G16" && found("only_here")) return history::Category::request;
-  if (diagnosis.code == "EH-R05" && waits_for_a_driver(diagnosis)) return history::Category::transient;
+  if (diagnosis.code == Code::no_gpu_offered && found(Key::only_here)) return history::Category::request;
+  if (diagnosis.code == Code::engine_does_not_start_in_time && waits_for_a_driver(diagnosis))
+    return history::Category::transient;
   // Somebody else may have killed the probe.
-  if (diagnosis.code == "EH-R04" && found("status_lost")) return history::Category::transient;
+  if (diagnosis.code == Code::engine_ended_process_quietly && found(Key::status_lost))
+    return history::Category::transient;
   // The request set a shorter limit than allowed.
-  if (diagnosis.code == "EH-R05" && !diagnosis.value("allowed").empty()) return history::Category::request;
+  if (diagnosis.code == Code::engine_does_not_start_in_time && !diagnosis.value(Key::allowed).empty())
+    return history::Category::request;
   const Entry* entry = find(diagnosis.code);
-  return entry != nullptr ? *entry->category : history::Category::request;
+  return entry != nullptr ? entry->category : history::Category::request;
 }
 
 Json to_json(const Diagnosis& diagnosis) {
-  Diagnosis whole = diagnosis;
-  complete(whole);
+  const Rendered whole = render(diagnosis);
   Json evidence = Json::array();
   for (const Evidence& fact : whole.evidence)
-    evidence.push(Json::object().set("what", fact.what).set("value", fact.value).set("source", fact.source));
+    evidence.push(
+        Json::object().set("what", fact.name()).set("value", fact.value).set("source", fact.source));
   return Json::object()
-      .set("code", whole.code)
+      .set("code", whole.code_text())
       .set("title", whole.title)
       .set("cause", whole.cause)
       .set("evidence", std::move(evidence))
@@ -219,12 +238,13 @@ Json to_json(const Diagnosis& diagnosis) {
 }
 
 Diagnosis diagnosis_from_json(const Json& document) {
-  Diagnosis diagnosis = diagnose(document["code"].as_string());
-  diagnosis.title = document["title"].as_string();
-  diagnosis.cause = document["cause"].as_string();
+  Diagnosis diagnosis = diagnosis_named(document["code"].as_string());
+  diagnosis.recorded.title = document["title"].as_string();
+  diagnosis.recorded.cause = document["cause"].as_string();
   for (const Json& fact : document["evidence"].as_array())
-    diagnosis.with(fact["what"].as_string(), fact["value"].as_string(), fact["source"].as_string());
-  for (const Json& line : document["remedy"].as_array()) diagnosis.remedy.push_back(line.as_string());
+    diagnosis.with_named(fact["what"].as_string(), fact["value"].as_string(), fact["source"].as_string());
+  for (const Json& line : document["remedy"].as_array())
+    diagnosis.recorded.remedy.push_back(line.as_string());
   for (const Json& line : document["context"].as_array()) diagnosis.context.push_back(line.as_string());
   return diagnosis;
 }

@@ -5,7 +5,6 @@
 #pragma once
 #include <exception>
 #include <filesystem>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,18 +44,7 @@ enum class Proof {
 // "produced", "from the file", "parsed", "described"; empty for none.
 std::string_view name_of(Proof proof);
 
-// A list of templates; the first empty one ends it.
-struct Lines {
-  std::string_view line[16]{};
-  const std::string_view* begin() const { return line; }
-  const std::string_view* end() const {
-    const std::string_view* last = line;
-    while (last != std::end(line) && !last->empty()) ++last;
-    return last;
-  }
-};
-
-// One failure class. Templates contain slots:
+// One failure class, from failures/*.toml. Templates contain slots:
 //   {key}               the first value of an evidence key
 //   {key...}            all values, joined with ", "
 //   {key|name}          the file name only; also {key...|name}
@@ -71,32 +59,36 @@ struct Lines {
 // A template is used only if all its keys are there and its conditions hold. The value of "engine" replaces
 // ENGINE in "engine-info ENGINE".
 struct Entry {
-  struct Name {
-    std::string_view code{};   // "EH-L01"
-    std::string_view title{};  // a phrase without evidence
-  };
-  Name name{};
+  Code code = Code::none;
   Proof proof = Proof::produced;
+  std::string_view title{};       // a phrase without evidence
   std::string_view unproduced{};  // why no test produces it; empty for "produced"
   std::string_view meaning{};     // what the code means
   std::string_view before{};      // how it is detected before anything is loaded; empty if it cannot be
   std::string_view after{};       // how it is detected afterwards; empty if always before
-  Lines causes{};                 // the first usable template is the cause
-  Lines remedies{};               // every usable template; the first is the best remedy
-  // Always there in all(); a table of the catalog names them only where they differ from most of its classes.
-  std::optional<ExitStatus> exit_status{};
-  std::optional<history::Category> category{};
+  std::span<const std::string_view> causes{};    // the first usable template is the cause
+  std::span<const std::string_view> remedies{};  // every usable template; the first is the best remedy
+  ExitStatus exit_status = ExitStatus::bug;
+  history::Category category = history::Category::request;
 };
 
-// Returns the class of a code ("EH-L01", "L01" and "l01" are the same), or nullptr. The data is static.
+// Returns the class of a code, or nullptr for none and unknown. The data is static.
+const Entry* find(Code code);
+// Returns the class that a person names: "EH-L01", "L01" and "l01" are the same; nullptr if there is none.
 const Entry* find(std::string_view code);
 
 // Returns every class, sorted by code.
 std::span<const Entry> all();
 
-// Fills title, cause and remedy from the evidence. Existing text stays; an unknown code gets a title that
-// says so. Adds "provided_by" for a missing library with known packages. Idempotent.
-void complete(Diagnosis& diagnosis);
+// A failure as people see it, with the facts that follow from others: "provided_by" for a missing library
+// with known packages, "demangled" for a symbol.
+struct Rendered : Diagnosis {
+  std::string title;  // never empty; an unknown code has one that says so
+  std::string cause;  // never empty
+  std::vector<std::string> remedy;
+};
+// Sentences of a record stay as they are.
+Rendered render(const Diagnosis& diagnosis);
 
 // Returns the diagnosis of an exception that nothing caught: EH-P51 if the system gave no memory or thread,
 // else EH-P99.
@@ -140,7 +132,7 @@ history::Category category(const Diagnosis& diagnosis);
 // True if a library does not fit into the address space or data that this process may have (EH-L23).
 bool exceeds_memory_limit(const Diagnosis& diagnosis);
 
-// Returns {"code","title","cause","evidence":[…],"remedy":[…],"context":[…]} of a completed copy.
+// Returns {"code","title","cause","evidence":[…],"remedy":[…],"context":[…]}, rendered.
 Json to_json(const Diagnosis& diagnosis);
 // The inverse, for recorded diagnoses. Missing members stay empty.
 Diagnosis diagnosis_from_json(const Json& document);
@@ -154,9 +146,10 @@ struct Style {
 };
 
 // Returns at most one screen of text: the code and the cause, then labeled rows of evidence, then the
-// remedies. No row repeats the cause. Completes a copy first. No trailing newline. Evidence is untrusted:
+// remedies. No row repeats the cause. No trailing newline. Evidence is untrusted:
 // nothing in it controls a terminal or begins a line of its own (printable_line).
 std::string describe(const Diagnosis& diagnosis, const Style& style = {});
+std::string describe(const Rendered& diagnosis, const Style& style = {});
 
 // Returns "EH-L01 libbar.so needs libfoo.so.1, …": code and cause on one line, for lists and logs.
 std::string one_line(const Diagnosis& diagnosis);

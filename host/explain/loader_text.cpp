@@ -22,7 +22,7 @@ std::optional<LoaderHint> read_engine_text(std::string_view text) {
   text = trim(text);
   // cuDNN's sentence contains a loader text, and is more precise than that text.
   if (auto hint = texts::read_cudnn(text)) {
-    if (auto windows = texts::read_windows(text); windows && windows->code.starts_with("EH-W")) {
+    if (auto windows = texts::read_windows(text); windows && area_of(windows->code) == Area::windows) {
       windows->code = hint->code;
       return windows;
     }
@@ -51,12 +51,12 @@ std::optional<LoaderHint> read_error_output(std::string_view text) {
     for (const std::string_view lookup : {": symbol lookup error: ", ": relocation error: "})
       if (const std::size_t at = line.find(lookup); at != std::string::npos) {
         hint = read_loader_text(std::string_view(line).substr(at + lookup.size()));
-        if (hint) hint->code = "EH-L13";
+        if (hint) hint->code = Code::symbol_missing_at_first_call;
       }
     if (!hint && contains(line, "Inconsistency detected by ld.so")) {
-      hint = LoaderHint{.code = "EH-F08"};
+      hint = LoaderHint{.code = Code::file_damaged};
     } else if (!hint && contains(line, thrown)) {
-      hint = LoaderHint{.code = "EH-R03", .exception = texts::between(line, " of '", "'")};
+      hint = LoaderHint{.code = Code::engine_ended_process, .exception = texts::between(line, " of '", "'")};
       if (i + 1 < lines.size() && contains(lines[i + 1], "what():  "))
         hint->what = after(lines[i + 1], "what():  ");
     } else if (!hint && contains(line, "from LD_PRELOAD cannot be preloaded")) {
@@ -73,38 +73,39 @@ std::optional<LoaderHint> read_error_output(std::string_view text) {
 }
 
 void add_evidence(Diagnosis& diagnosis, const LoaderHint& hint) {
-  const auto add = [&](std::string_view key, const std::string& value) {
+  const auto add = [&](Key key, const std::string& value) {
     if (!value.empty() && diagnosis.value(key).empty()) diagnosis.with(key, value, "the text");
   };
   // A name is a needed library. A path is the file to be opened or, with a version, the library that was
   // found.
-  const bool missing = hint.code == "EH-L01" || hint.code == "EH-R15" || hint.code == "EH-X01";
+  const bool missing = hint.code == Code::library_missing || hint.code == Code::run_time_library_missing ||
+                       hint.code == Code::macos_library_missing;
   const bool is_name =
       hint.subject.find_first_of("/\\") == std::string::npos || hint.subject.starts_with('@');
-  add(missing || hint.code == "EH-L35" || (is_name && !hint.version.empty()) ? "library"
-      : hint.version.empty()                                                 ? "file"
-                                                                             : "path",
+  add(missing || hint.code == Code::two_openmp_runtimes || (is_name && !hint.version.empty()) ? Key::library
+      : hint.version.empty()                                                                  ? Key::file
+                                                                                              : Key::path,
       hint.subject);
-  add("symbol", hint.symbol);
-  add("version", hint.version);
-  add("required_by", hint.required_by);
-  if (missing) add("needed_by", hint.required_by);
-  add("exception", hint.exception);
-  add("what", hint.what);
-  add("error_number", hint.number);
-  add("resource", hint.resource);
-  const bool processors = hint.code == "EH-X02";
-  add(processors ? "built_for" : "found", hint.found);
-  add(processors ? "machine" : "required", hint.required);
-  if (diagnosis.values("searched").empty())
+  add(Key::symbol, hint.symbol);
+  add(Key::version, hint.version);
+  add(Key::required_by, hint.required_by);
+  if (missing) add(Key::needed_by, hint.required_by);
+  add(Key::exception, hint.exception);
+  add(Key::what, hint.what);
+  add(Key::error_number, hint.number);
+  add(Key::resource, hint.resource);
+  const bool processors = hint.code == Code::macos_library_for_other_processor;
+  add(processors ? Key::built_for : Key::found, hint.found);
+  add(processors ? Key::machine : Key::required, hint.required);
+  if (diagnosis.values(Key::searched).empty())
     for (const LoaderHint::TriedPath& tried : hint.tried)
-      diagnosis.with("searched", tried.path + " (" + tried.reason + ")", "the text");
+      diagnosis.with(Key::searched, tried.path + " (" + tried.reason + ")", "the text");
 }
 
 Diagnosis to_diagnosis(const LoaderHint& hint, std::string_view text) {
   Diagnosis diagnosis = diagnose(hint.code);
   add_evidence(diagnosis, hint);
-  return std::move(diagnosis.with("os_said", trim(text)));
+  return std::move(diagnosis.with(Key::os_said, trim(text)));
 }
 
 }  // namespace enginehost::explain

@@ -18,9 +18,10 @@ namespace {
 // A longer list ends in "and N more". The evidence has all values.
 constexpr std::size_t longest_list = 6;
 
-bool has(const Diagnosis& diagnosis, std::string_view key) {
-  return std::any_of(diagnosis.evidence.begin(), diagnosis.evidence.end(),
-                     [&](const Evidence& fact) { return fact.what == key; });
+// failures/generate.py refuses a template that names no fact.
+std::vector<std::string> values_of(std::string_view name, const Diagnosis& diagnosis) {
+  const auto key = key_named(name);
+  return key ? diagnosis.values(*key) : std::vector<std::string>();
 }
 
 // Evidence contains plain numbers, which programs can compare.
@@ -49,12 +50,15 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
   const auto printed_as_nothing_if = [](bool condition) {
     return condition ? std::optional<std::string>("") : std::nullopt;
   };
-  if (inner.starts_with('?')) return printed_as_nothing_if(has(diagnosis, inner.substr(1)));
-  if (inner.starts_with('!')) return printed_as_nothing_if(diagnosis.value(inner.substr(1)).empty());
-  if (inner.starts_with('+')) return printed_as_nothing_if(diagnosis.values(inner.substr(1)).size() > 1);
+  if (inner.find_first_of("?!+") == 0) {
+    const std::vector<std::string> values = values_of(inner.substr(1), diagnosis);
+    if (inner.front() == '?') return printed_as_nothing_if(!values.empty());
+    if (inner.front() == '!') return printed_as_nothing_if(values.empty() || values.front().empty());
+    return printed_as_nothing_if(values.size() > 1);
+  }
   if (const std::size_t equals = inner.find('='); equals != std::string_view::npos) {
-    const std::string_view key = inner.substr(0, equals);
-    return printed_as_nothing_if(has(diagnosis, key) && diagnosis.value(key) == inner.substr(equals + 1));
+    const std::vector<std::string> values = values_of(inner.substr(0, equals), diagnosis);
+    return printed_as_nothing_if(!values.empty() && values.front() == inner.substr(equals + 1));
   }
   // "{count|build|builds}"
   std::string_view one, several;
@@ -70,7 +74,7 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
   };
   const bool name_only = without("|name"), bytes = without("|bytes"), word = without("|word"),
              list = without("...");
-  std::vector<std::string> values = diagnosis.values(inner);
+  std::vector<std::string> values = values_of(inner, diagnosis);
   if (values.empty()) return std::nullopt;
   if (!list) values.resize(1);
   if (name_only) std::transform(values.begin(), values.end(), values.begin(), file_name);
@@ -85,7 +89,7 @@ std::optional<std::string> slot(std::string_view inner, const Diagnosis& diagnos
 // Puts the engine that failed, if it is known, into "engine-info ENGINE --plan".
 std::string with_engine(std::string_view literal, const Diagnosis& diagnosis) {
   constexpr std::string_view written = "engine-info ENGINE ";
-  const std::string_view engine = diagnosis.value("engine");
+  const std::string_view engine = diagnosis.value(Key::engine);
   std::string text(literal);
   if (engine.empty()) return text;
   const std::string named = "engine-info " + shell_word(engine) + " ";
@@ -115,38 +119,41 @@ std::string demangled(std::string symbol) {
 }
 
 void add_demangled(Diagnosis& diagnosis) {
-  if (!diagnosis.value("demangled").empty()) return;
-  const std::vector<std::string> symbols = diagnosis.values("symbol");
+  if (!diagnosis.value(Key::demangled).empty()) return;
+  const std::vector<std::string> symbols = diagnosis.values(Key::symbol);
   for (std::size_t i = 0; i < symbols.size() && i < most_names; ++i)
     if (const std::string name = demangled(symbols[i]); !name.empty())
-      diagnosis.with("demangled", name, symbols[i]);
+      diagnosis.with(Key::demangled, name, symbols[i]);
 }
 
 // A quarter more than the build's libraries need, for alignment and for the system libraries that come with
 // them, rounded up. If it should have fitted, other libraries already used the reserve: reserve that much
 // more.
 void add_reserve(Diagnosis& diagnosis) {
-  if (diagnosis.code != "EH-L19" || !diagnosis.value("optional_static_tls").empty()) return;
+  if (diagnosis.code != Code::no_static_tls_left || !diagnosis.value(Key::optional_static_tls).empty())
+    return;
   constexpr std::int64_t most = std::int64_t{1} << 40, least = 64 << 10;
-  const auto number = [&](const char* what) {
+  const auto number = [&](Key what) {
     const auto value = parse_integer(diagnosis.value(what));
     return value && *value > 0 && *value <= most ? static_cast<std::uint64_t>(*value) : 0;
   };
-  const std::uint64_t wanted = number("static_tls"), reserve = number("reserve");
-  if (!diagnosis.value("alignment").empty() || wanted + reserve == 0) return;
+  const std::uint64_t wanted = number(Key::static_tls), reserve = number(Key::reserve);
+  if (!diagnosis.value(Key::alignment).empty() || wanted + reserve == 0) return;
   const std::uint64_t bytes = wanted == 0         ? reserve + std::max<std::uint64_t>(reserve, least)
                               : wanted <= reserve ? wanted + reserve
                                                   : wanted;
-  diagnosis.with("optional_static_tls", std::to_string(std::bit_ceil(bytes + bytes / 4 + 4096)),
+  diagnosis.with(Key::optional_static_tls, std::to_string(std::bit_ceil(bytes + bytes / 4 + 4096)),
                  wanted == 0 ? "reserve, rounded up" : "static_tls, rounded up");
 }
 
 // The remedy removes the stub's folder from the search path.
 void add_folder_of_stub(Diagnosis& diagnosis) {
-  const std::string path(diagnosis.value("path"));
+  const std::string path(diagnosis.value(Key::path));
   const std::size_t slash = path.rfind('/');
-  if (diagnosis.code != "EH-G02" || !diagnosis.value("folder").empty() || slash == std::string::npos) return;
-  diagnosis.with("folder", path.substr(0, slash), "path");
+  if (diagnosis.code != Code::driver_is_stub || !diagnosis.value(Key::folder).empty() ||
+      slash == std::string::npos)
+    return;
+  diagnosis.with(Key::folder, path.substr(0, slash), "path");
 }
 
 }  // namespace

@@ -35,11 +35,11 @@ std::filesystem::path sentinels_of(const std::filesystem::path& state_folder) {
 Result<void> put(int descriptor, const std::string& text, const std::filesystem::path& file) {
   // SIGXFSZ would end the application.
   if (text.size() > file_size_limit())
-    return fail(diagnose_errno("EH-F17", EFBIG).with("file", path_text(file)));
+    return fail(diagnose_errno(Code::file_size_limit, EFBIG).with(Key::file, path_text(file)));
   // One write: a process that dies here leaves the old text or the new one.
   if (calls::pwrite(descriptor, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
       calls::ftruncate(descriptor, static_cast<calls::Offset>(text.size())) != 0)
-    return fail(diagnose_errno(code_of_write_error(errno), errno).with("file", path_text(file)));
+    return fail(diagnose_errno(code_of_write_error(errno), errno).with(Key::file, path_text(file)));
   return {};
 }
 
@@ -195,8 +195,8 @@ Result<Sentinel> Sentinel::raise(const std::filesystem::path& state_folder, std:
     const bool collected = errno == ENOENT || errno == EAGAIN || errno == EACCES;
     if (!collected || attempt == attempts)
       return fail(diagnose_errno(code_of_write_error(errno), errno)
-                      .with("file", path_text(file))
-                      .with("folder", path_text(folder)));
+                      .with(Key::file, path_text(file))
+                      .with(Key::folder, path_text(folder)));
   }
 }
 

@@ -109,7 +109,7 @@ Stale stale(Record record, std::string why, std::int64_t now, const Fingerprint*
 }
 
 Result<Record> read_record(const std::filesystem::path& file) {
-  TRY_ASSIGN(const std::string text, read_file(file, largest_record, "EH-F23"));
+  TRY_ASSIGN(const std::string text, read_file(file, largest_record, Code::cache_unusable));
   TRY_ASSIGN(const Json document, parse_json(text, path_text(file)));
   return record_from_json(document, path_text(file));
 }
@@ -127,7 +127,8 @@ std::string unreadable_warning(const std::filesystem::path& file, const std::str
 // continue.
 void describe_transient(Diagnosis failure, const std::filesystem::path& path, ReadResult& result) {
   result.warnings.push_back(path_text(path) + " cannot be read now (" +
-                            std::string(failure.value("os_said")) + "): the quarantines in it are unknown");
+                            std::string(failure.value(Key::os_said)) +
+                            "): the quarantines in it are unknown");
   if (!result.failure) result.failure = std::move(failure);
 }
 
@@ -152,8 +153,9 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
   const int number = error.default_error_condition().value();
   // A disabled build whose record cannot be read is used again, so there is always a warning.
   if (error && is_transient(number))
-    describe_transient(diagnose_errno("EH-F23", number).with("folder", path_text(folder_of(state_folder))),
-                       folder_of(state_folder), result);
+    describe_transient(
+        diagnose_errno(Code::cache_unusable, number).with(Key::folder, path_text(folder_of(state_folder))),
+        folder_of(state_folder), result);
   else if (error && error != std::errc::no_such_file_or_directory)
     result.warnings.push_back(path_text(folder_of(state_folder)) +
                               " cannot be read: the quarantines in it have no effect (" + error.message() +
@@ -167,7 +169,7 @@ ReadResult read(const std::filesystem::path& state_folder, std::int64_t now, con
   std::sort(files.begin(), files.end());
   for (const std::filesystem::path& file : files) {
     auto record = read_record(file);
-    if (!record && is_transient(record.error().value("errno"))) {
+    if (!record && is_transient(record.error().value(Key::errno_))) {
       result.unreadable.push_back(build_of(file));
       describe_transient(std::move(record).error(), file, result);
       continue;
@@ -229,9 +231,9 @@ Result<bool> clear(const std::filesystem::path& state_folder, const std::string&
   if (drop_folder(file)) return true;
   if (calls::unlink(file.c_str()) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return kept;
-  return fail(diagnose_errno("EH-F16", errno)
-                  .with("file", path_text(file))
-                  .with("folder", path_text(file.parent_path())));
+  return fail(diagnose_errno(Code::folder_not_writable, errno)
+                  .with(Key::file, path_text(file))
+                  .with(Key::folder, path_text(file.parent_path())));
 }
 
 namespace {
@@ -274,7 +276,10 @@ Json to_json(const Record& record) {
 
 Result<Record> record_from_json(const Json& document, std::string_view name) {
   const auto wrong = [&](const char* member, const char* problem) {
-    return fail(diagnose("EH-M02").with("document", name).with("member", member).with("problem", problem));
+    return fail(diagnose(Code::member_wrong)
+                    .with(Key::document, name)
+                    .with(Key::member, member)
+                    .with(Key::problem, problem));
   };
   if (document["format"].as_integer() != 1) return wrong("format", "is not 1");
   if (document["build"].as_string().empty()) return wrong("build", "is missing");

@@ -29,11 +29,12 @@ bool same_build(const Record& before, std::string_view digest, std::string_view 
 
 // True for a failure that a restart of the machine repairs; its record must end with the restart.
 bool ends_with_a_restart(const Json& diagnosis) {
-  constexpr std::string_view codes[] = {"EH-G08", "EH-G09", "EH-G13"};
-  const std::string& code = diagnosis["code"].as_string();
+  constexpr Code codes[] = {Code::gpu_device_files_not_accessible, Code::driver_and_library_differ,
+                            Code::cuda_unknown_error};
+  const Code code = code_named(diagnosis["code"].as_string());
   if (std::find(std::begin(codes), std::end(codes), code) != std::end(codes)) return true;
   for (const Json& fact : diagnosis["evidence"].as_array())
-    if (fact["what"].as_string() == "survived_kill") return true;
+    if (fact["what"].as_string() == text_of(Key::survived_kill)) return true;
   return false;
 }
 
@@ -43,18 +44,21 @@ void leave_out(Fingerprint& host, std::string_view name) {
 
 // Failures whose remedy is to raise a limit: the record ends when the limit is higher.
 struct Limited {
-  std::string_view code, part;
+  Code code = Code::none;
+  std::string_view part;
 };
-constexpr Limited by_limits[] = {
-    {"EH-R05", deadline_part}, {"EH-R06", stack_part}, {"EH-R19", probe_memory_part}};
+constexpr Limited by_limits[] = {{Code::engine_does_not_start_in_time, deadline_part},
+                                 {Code::stack_overflow, stack_part},
+                                 {Code::probe_memory_too_small, probe_memory_part}};
 
 void keep_the_limit_of(Fingerprint& host, const Json& diagnosis) {
   for (const Limited& one : by_limits)
-    if (diagnosis["code"].as_string() != one.code) leave_out(host, one.part);
+    if (code_named(diagnosis["code"].as_string()) != one.code) leave_out(host, one.part);
   // The deadline that was in force; the build's manifest or the request may have set it.
   for (const Json& fact : diagnosis["evidence"].as_array())
     for (auto& [name, value] : host)
-      if (name == deadline_part && fact["what"].as_string() == "deadline") value = fact["value"].as_string();
+      if (name == deadline_part && fact["what"].as_string() == text_of(Key::deadline))
+        value = fact["value"].as_string();
 }
 
 // Returns the remaining weight of earlier crashes.

@@ -63,7 +63,7 @@ class Parts {
   }
 
   std::vector<fs::path> taken;
-  std::vector<Evidence> found;  // taken libraries, for people
+  std::vector<manifest::InstallationSign> found;  // taken libraries, for people
 
  private:
   template <class Wanted>

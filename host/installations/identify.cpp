@@ -165,11 +165,11 @@ std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engin
     runtime.dependency_stamps.push_back(path_text(package.file));
   }
   if (is_torn) {
-    runtime.problem = diagnose("EH-S30")
-                          .with("path", path_text(nook.folder))
-                          .with("problem", "the package " + versions.back().name + " " + runtime.version +
-                                               " is there, and its library " +
-                                               std::string(engine.main_libraries.front()) + " is not");
+    runtime.problem = diagnose(Code::installation_unusable)
+                          .with(Key::path, path_text(nook.folder))
+                          .with(Key::problem, "the package " + versions.back().name + " " + runtime.version +
+                                                  " is there, and its library " +
+                                                  std::string(engine.main_libraries.front()) + " is not");
     return runtime;
   }
   if (runtime.version.empty()) {
@@ -202,9 +202,9 @@ std::optional<Runtime> runtime_in(const Places& places, const KnownEngine& engin
     }
   add_accelerator(places, engine, nook, closure.infos, runtime);
   if (runtime.version.empty() && !runtime.problem)
-    runtime.problem = diagnose("EH-S30")
-                          .with("path", path_text(main))
-                          .with("problem", "no file beside it states the version of " + runtime.engine);
+    runtime.problem = diagnose(Code::installation_unusable)
+                          .with(Key::path, path_text(main))
+                          .with(Key::problem, "no file beside it states the version of " + runtime.engine);
   return runtime;
 }
 
@@ -231,9 +231,9 @@ void add_runtimes(const Places& places, Installation& installation) {
 Result<Installation> identify(const fs::path& path) {
   TRY_ASSIGN(const Places places, places_of(path));
   if (own_program == nullptr)
-    return fail(diagnose("EH-S30")
-                    .with("path", path_text(path))
-                    .with("problem", "only installations on Linux are recognized"));
+    return fail(diagnose(Code::installation_unusable)
+                    .with(Key::path, path_text(path))
+                    .with(Key::problem, "only installations on Linux are recognized"));
   Installation installation;
   installation.path = path;
   installation.layout = places.layout;
@@ -245,10 +245,11 @@ Result<Installation> identify(const fs::path& path) {
   for (const std::vector<fs::path>* folders : {&places.packages, &places.libraries})
     for (const fs::path& folder : *folders) installation.dependency_stamps.push_back(path_text(folder));
   if (!installation.runtimes.empty() || !installation.cuda.empty()) return installation;
-  Diagnosis nothing = diagnose("EH-S31");
-  nothing.with("path", path_text(path)).with("layout", name_of(places.layout));
-  for (const KnownEngine& engine : known_engines()) nothing.with("looked_for", engine.main_libraries.front());
-  for (const std::string& folder : installation.dependency_stamps) nothing.with("searched", folder);
+  Diagnosis nothing = diagnose(Code::no_engine_in_installation);
+  nothing.with(Key::path, path_text(path)).with(Key::layout, name_of(places.layout));
+  for (const KnownEngine& engine : known_engines())
+    nothing.with(Key::looked_for, engine.main_libraries.front());
+  for (const std::string& folder : installation.dependency_stamps) nothing.with(Key::searched, folder);
   return fail(std::move(nothing));
 }
 
@@ -256,7 +257,7 @@ Json to_json(const Installation& installation) {
   Json engines = Json::array(), cuda = Json::array();
   for (const Runtime& runtime : installation.runtimes) {
     Json found = Json::array();
-    for (const Evidence& one : runtime.found)
+    for (const manifest::InstallationSign& one : runtime.found)
       found.push(Json::object().set("what", one.what).set("value", one.value).set("source", one.source));
     Json engine = Json::object();
     engine.set("engine", runtime.engine)
@@ -267,7 +268,7 @@ Json to_json(const Installation& installation) {
         .set("cxx11_abi", runtime.cxx11_abi)
         .set("libraries", Json::strings(runtime.libraries))
         .set("found", std::move(found));
-    if (runtime.problem) engine.set("code", runtime.problem->code);
+    if (runtime.problem) engine.set("code", runtime.problem->code_text());
     engines.push(std::move(engine));
   }
   for (const CudaLibrary& library : installation.cuda)

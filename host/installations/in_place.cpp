@@ -102,11 +102,11 @@ Choice choose_plugin(const Runtime& runtime, const manifest::Catalog& catalog) {
 }
 
 Diagnosis no_plugin(const Installation& installation, const Runtime& runtime, const Choice& choice) {
-  Diagnosis diagnosis = diagnose("EH-S32");
-  diagnosis.with("path", path_text(installation.path)).with("installed", text_of(runtime), "its files");
-  diagnosis.with("engine", runtime.engine);
-  for (const std::string& other : choice.others) diagnosis.with("plugin", other, "repositories");
-  if (choice.others.empty()) diagnosis.with("system", runtime.os + " " + runtime.arch, "its files");
+  Diagnosis diagnosis = diagnose(Code::no_plugin_for_installation);
+  diagnosis.with(Key::path, path_text(installation.path)).with(Key::installed, text_of(runtime), "its files");
+  diagnosis.with(Key::engine, runtime.engine);
+  for (const std::string& other : choice.others) diagnosis.with(Key::plugin, other, "repositories");
+  if (choice.others.empty()) diagnosis.with(Key::system, runtime.os + " " + runtime.arch, "its files");
   return diagnosis;
 }
 

@@ -31,9 +31,9 @@ struct Runtime {
   std::vector<std::string> libraries;
   std::vector<std::string> names;  // SONAMEs and file names under which the libraries can be requested
   manifest::Requirements requirements;
-  std::vector<std::string> dependency_stamps;  // the files that were read, and those that would be loaded
-  std::vector<Evidence> found;                 // "version" with its file, "C++11 ABI", "CUDA", ...
-  std::optional<Diagnosis> problem;            // why it cannot be opened on any machine
+  std::vector<std::string> dependency_stamps;     // the files that were read, and those that would be loaded
+  std::vector<manifest::InstallationSign> found;  // "version" with its file, "C++11 ABI", "CUDA", ...
+  std::optional<Diagnosis> problem;               // why it cannot be opened on any machine
 };
 
 // A library of NVIDIA in the installation.

@@ -86,12 +86,12 @@ std::optional<Diagnosis> overwritten(const fs::path& packages_folder, const Know
   }
   if (for_accelerator == nullptr || writer == nullptr || digest_of_accelerators == digest)
     return std::nullopt;
-  return std::move(diagnose("EH-G26")
-                       .with("file", path_text(main), "RECORD of the packages")
-                       .with("package", writer->name, path_text(writer->file))
-                       .with("package_version", writer->version, path_text(writer->file))
-                       .with("overwritten", for_accelerator->name, path_text(for_accelerator->file))
-                       .with("left", path_text(accelerator), "the folder"));
+  return std::move(diagnose(Code::packages_wrote_same_files)
+                       .with(Key::file, path_text(main), "RECORD of the packages")
+                       .with(Key::package, writer->name, path_text(writer->file))
+                       .with(Key::package_version, writer->version, path_text(writer->file))
+                       .with(Key::overwritten, for_accelerator->name, path_text(for_accelerator->file))
+                       .with(Key::left, path_text(accelerator), "the folder"));
 }
 
 }  // namespace enginehost::installations

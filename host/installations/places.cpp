@@ -62,7 +62,8 @@ std::vector<std::string> names_in(const fs::path& folder) {
 Result<Places> places_of(const fs::path& path) {
   std::error_code error;
   const auto unusable = [&](std::string_view problem) {
-    return fail(diagnose("EH-S30").with("path", path_text(path)).with("problem", problem));
+    return fail(
+        diagnose(Code::installation_unusable).with(Key::path, path_text(path)).with(Key::problem, problem));
   };
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) return unusable("it does not exist");

@@ -214,32 +214,35 @@ class DyldClosureWalk {
   std::optional<Refusal> refusal_of(const std::string& path, const Result<binary::BinaryInfo>& read,
                                     bool direct) const {
     if (!read) return Refusal{short_reason(read.error()), true, read.error()};
-    const auto refused = [&](const std::string& why, std::string_view code, std::string_view what,
-                             std::string_view value, std::string_view source = {}) {
-      return Refusal{why, true, Diagnosis(diagnose(code).with("file", path).with(what, value, source))};
+    const auto refused = [&](const std::string& why, Code code, Key what, std::string_view value,
+                             std::string_view source = {}) {
+      return Refusal{why, true, Diagnosis(diagnose(code).with(Key::file, path).with(what, value, source))};
     };
     const binary::BinaryInfo& info = *read;
     const std::string &type = info.macho.file_type, &platform = info.macho.platform;
     if (info.kind != binary::Kind::macho && info.kind != binary::Kind::unknown)
-      return refused(info.sniffed, "EH-X03", "format", info.sniffed);
+      return refused(info.sniffed, Code::not_a_mach_o_file, Key::format, info.sniffed);
     if (!machine_fits(machine_.architecture, info.machine) && !info.machine.empty()) {
-      Refusal refusal = refused(info.machine, "EH-X02", "built_for", info.machine);
-      refusal.diagnosis.with("machine", machine_.architecture);
-      if (machine_.rosetta) refusal.diagnosis.with("rosetta", "yes");
+      Refusal refusal =
+          refused(info.machine, Code::macos_library_for_other_processor, Key::built_for, info.machine);
+      refusal.diagnosis.with(Key::machine, machine_.architecture);
+      if (machine_.rosetta) refusal.diagnosis.with(Key::rosetta, "yes");
       return refusal;
     }
     if (!info.problems.empty())
       return Refusal{info.kind == binary::Kind::macho ? "damaged" : info.sniffed, true,
                      info.problems.front()};
     if (!platform.empty() && platform != "macos" && platform != "maccatalyst")
-      return refused("for " + platform, "EH-X08", "built_for", platform, "LC_BUILD_VERSION");
+      return refused("for " + platform, Code::not_for_this_apple_platform, Key::built_for, platform,
+                     "LC_BUILD_VERSION");
     // A bundle is for dlopen; nothing can be linked against it.
     if (type != "dylib" && !(direct && type == "bundle"))
-      return refused(type, "EH-X08", "built_for", "use as " + type, "file type");
+      return refused(type, Code::not_for_this_apple_platform, Key::built_for, "use as " + type, "file type");
     // Apple, "Signing your apps for Gatekeeper" and macOS 11 release notes: native arm64 code without at
     // least an ad-hoc signature is not mapped.
     if (machine_.architecture != "x86_64" && !info.code_signed)
-      return refused("not signed", "EH-X04", "problem", "it has no signature", "LC_CODE_SIGNATURE");
+      return refused("not signed", Code::code_signature_refused, Key::problem, "it has no signature",
+                     "LC_CODE_SIGNATURE");
     return std::nullopt;
   }
 
@@ -265,10 +268,10 @@ class DyldClosureWalk {
     const std::string& needs = one.info->minimum_os;
     if (machine_.os_version.empty() || needs.empty() || compare_versions(needs, machine_.os_version) <= 0)
       return;
-    closure_.warnings.push_back(std::move(diagnose("EH-X07")
-                                              .with("file", one.path)
-                                              .with("required", needs, "LC_BUILD_VERSION")
-                                              .with("found", machine_.os_version)));
+    closure_.warnings.push_back(std::move(diagnose(Code::macos_too_old)
+                                              .with(Key::file, one.path)
+                                              .with(Key::required, needs, "LC_BUILD_VERSION")
+                                              .with(Key::found, machine_.os_version)));
   }
 
   void miss(const std::string& name, int parent, const std::vector<Image>& chain,
@@ -310,14 +313,14 @@ std::vector<Diagnosis> diagnose_macos(const Closure& closure) {
   const auto add_search = [&](const Missing& missing, Diagnosis& diagnosis) {
     bool by_rpath = false;
     for (const Searched& place : missing.searched) {
-      diagnosis.with("searched", place.directory, place.why);
+      diagnosis.with(Key::searched, place.directory, place.why);
       by_rpath = by_rpath || place.why.starts_with("LC_RPATH");
     }
     if (missing.name.starts_with("@rpath/") && !by_rpath)
-      diagnosis.with("no_rpath", missing.name, "no LC_RPATH on the way from " + closure.file);
+      diagnosis.with(Key::no_rpath, missing.name, "no LC_RPATH on the way from " + closure.file);
   };
   const MissingRules rules{
-      "load commands", [](const Missing&) { return "EH-X01"; },
+      "load commands", [](const Missing&) { return Code::macos_library_missing; },
       [](const Rejected& file, const Missing& missing) { return file.name == missing.name; },
       "load commands of ", add_search};
   std::vector<Diagnosis> found;
@@ -345,9 +348,9 @@ std::optional<Diagnosis> quarantine_problem(const std::filesystem::path& file) {
   const auto text = quarantine_text(file);
   const auto found = text ? parse_quarantine(*text) : std::nullopt;
   if (!found || found->approved) return std::nullopt;
-  Diagnosis diagnosis = diagnose("EH-X05");
-  diagnosis.with("file", path_text(file)).with("attribute", found->text, "com.apple.quarantine");
-  if (!found->agent.empty()) diagnosis.with("downloaded_by", found->agent, "com.apple.quarantine");
+  Diagnosis diagnosis = diagnose(Code::quarantined_by_macos);
+  diagnosis.with(Key::file, path_text(file)).with(Key::attribute, found->text, "com.apple.quarantine");
+  if (!found->agent.empty()) diagnosis.with(Key::downloaded_by, found->agent, "com.apple.quarantine");
   return diagnosis;
 }
 

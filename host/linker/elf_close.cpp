@@ -26,7 +26,7 @@ struct IdentityHash {
 constexpr std::size_t usual_objects = 320;
 
 std::string shortly(const Diagnosis& why) {
-  return why.code == "EH-L25" ? "permission denied" : short_reason(why);
+  return why.code == Code::library_not_readable ? "permission denied" : short_reason(why);
 }
 
 class ClosureWalk {
@@ -51,10 +51,10 @@ class ClosureWalk {
     judge_static_tls(machine_, request_, reader_, closure_);
     if (closure_.objects.size() >= object_limit)
       closure_.doubts.push_back(
-          std::move(diagnose("EH-F08")
-                        .with("file", closure_.file)
-                        .with("problem", "it needs more than " + std::to_string(object_limit) +
-                                             " libraries, and not all of them were checked")));
+          std::move(diagnose(Code::file_damaged)
+                        .with(Key::file, closure_.file)
+                        .with(Key::problem, "it needs more than " + std::to_string(object_limit) +
+                                                " libraries, and not all of them were checked")));
     return std::move(closure_);
   }
 
@@ -90,8 +90,9 @@ class ClosureWalk {
     // A file that cannot be loaded may still be readable: its needs are reported with its own problem.
     if (std::optional<Refusal> refusal = refusal_of(machine_, *read, path, true)) {
       // The needs of another machine's library would be searched in the wrong places.
-      const std::string_view code = refusal->diagnosis.code;
-      const bool other_machine = code == "EH-L04" || code == "EH-L06" || read->kind != binary::Kind::elf;
+      const Code code = refusal->diagnosis.code;
+      const bool other_machine = code == Code::library_for_other_processor ||
+                                 code == Code::library_of_other_word_size || read->kind != binary::Kind::elf;
       reject_once(path, path, -1, std::move(*refusal));
       if (other_machine) return;
     }
@@ -250,13 +251,14 @@ class ClosureWalk {
   // ENOENT and EACCES; after any other error it leaves the list of folders and _dl_map_object tries the next
   // list. musl's path_open also continues after ENAMETOOLONG and stops after other errors.
   Search after_closed_file(const Diagnosis& why) const {
-    if (why.code == "EH-L25" || why.value("problem") == "dangling link") return Search::goes_on;
+    if (why.code == Code::library_not_readable || why.value(Key::problem) == "dangling link")
+      return Search::goes_on;
     // The file was opened, and reading it failed: an error for both.
-    const bool no_file =
-        why.code == "EH-F11" && why.value("problem") != "link loop" && why.value("errno").empty();
-    if (no_file || why.code == "EH-F01") return Search::is_over;
+    const bool no_file = why.code == Code::path_leads_to_no_file && why.value(Key::problem) != "link loop" &&
+                         why.value(Key::errno_).empty();
+    if (no_file || why.code == Code::file_not_readable) return Search::is_over;
     if (machine_.libc == Libc::glibc) return Search::leaves_the_list;
-    return why.code == "EH-L33" ? Search::goes_on : Search::is_over;
+    return why.code == Code::path_unusable_for_loader ? Search::goes_on : Search::is_over;
   }
 
   Search try_file(const Result<binary::BinaryInfo>& read, const std::string& path, const std::string& name,
@@ -272,9 +274,9 @@ class ClosureWalk {
     if (std::optional<Refusal> refusal = refusal_of(machine_, *read, path, false)) {
       const bool fatal = refusal->fatal;
       // "RUNPATH of /a/libx.so" is the source of both values; `found_by` is the rule alone.
-      if (refusal->diagnosis.code == "EH-L06")
-        refusal->diagnosis.with("path", path, place.found_by())
-            .with("found_by", place.rule, place.found_by());
+      if (refusal->diagnosis.code == Code::library_of_other_word_size)
+        refusal->diagnosis.with(Key::path, path, place.found_by())
+            .with(Key::found_by, place.rule, place.found_by());
       reject_once(name, path, parent, std::move(*refusal));
       if (!fatal) return Search::goes_on;
       if (read->kind != binary::Kind::elf) return Search::is_over;
@@ -361,26 +363,27 @@ class ClosureWalk {
     calls::Status status{};
     if (!machine_.root.empty() || calls::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode))
       return;
-    if (const auto& read = reader_.read(path); !read && read.error().code == "EH-F11")
-      reject_once(name, path, parent, {std::string(read.error().value("problem")), false, read.error()});
+    if (const auto& read = reader_.read(path); !read && read.error().code == Code::path_leads_to_no_file)
+      reject_once(name, path, parent, {std::string(read.error().value(Key::problem)), false, read.error()});
   }
 
   // The result depends on the program's current folder.
   void warn_of_current_folder(const Object& object) {
-    const auto reported = [&](std::string_view what, const std::string& value, std::string_view source) {
-      Diagnosis diagnosis = diagnose("EH-L32");
-      diagnosis.with("file", object.path).with("tag", source);
+    const auto reported = [&](Key what, const std::string& value, std::string_view source) {
+      Diagnosis diagnosis = diagnose(Code::library_depends_on_current_folder);
+      diagnosis.with(Key::file, object.path).with(Key::tag, source);
       if (!value.empty()) diagnosis.with(what, value, source);
-      closure_.warnings.push_back(std::move(diagnosis.with("folder", path_text(machine_.current_directory))));
+      closure_.warnings.push_back(
+          std::move(diagnosis.with(Key::folder, path_text(machine_.current_directory))));
     };
     const std::vector<std::string>& path =
         object.info->has_runpath ? object.info->runpath : object.info->rpath;
     for (const std::string& element : path)
       if (element.empty() ? path.size() > 1 : element.front() != '/' && element.front() != '$')
-        reported("element", element, object.info->has_runpath ? "RUNPATH" : "RPATH");
+        reported(Key::element, element, object.info->has_runpath ? "RUNPATH" : "RPATH");
     for (const Object& other : closure_.objects)
       if (other.found_by == "path" && other.name.front() != '/' && other.needed_by == object.path)
-        reported("library", other.name, "DT_NEEDED");
+        reported(Key::library, other.name, "DT_NEEDED");
   }
 
   void add_warnings() {
@@ -391,7 +394,7 @@ class ClosureWalk {
       if (info == nullptr || systems_own) continue;
       warn_of_current_folder(object);
       if (info->text_relocations)
-        closure_.warnings.push_back(std::move(diagnose("EH-L21").with("file", object.path)));
+        closure_.warnings.push_back(std::move(diagnose(Code::text_relocations).with(Key::file, object.path)));
     }
   }
 

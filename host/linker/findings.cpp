@@ -40,9 +40,9 @@ bool is_reported_elsewhere(const Closure& closure, const Object& needer, const s
 // glibc aborts for needed versions of a library that no library needs (elf/dl-version.c, the assertion
 // `needed != NULL'), unless the program has one of that name.
 void reject_unneeded(Closure& closure, const Object& needer, const std::string& library) {
-  Diagnosis diagnosis = diagnose("EH-F08");
-  diagnosis.with("file", needer.path)
-      .with("problem", "it asks for versions of " + library + ", which it does not need", "DT_VERNEED");
+  Diagnosis diagnosis = diagnose(Code::file_damaged);
+  diagnosis.with(Key::file, needer.path)
+      .with(Key::problem, "it asks for versions of " + library + ", which it does not need", "DT_VERNEED");
   closure.rejected.push_back(
       {needer.name, needer.path, needer.needed_by, "damaged", true, std::move(diagnosis)});
 }
@@ -77,21 +77,21 @@ void judge_packed_relocations(const Machine& machine, const Object& object, Clos
   const std::string since = glibc ? "2.36" : "1.2.4";
   const bool marked = std::any_of(info.version_needs.begin(), info.version_needs.end(),
                                   [](const auto& need) { return need.version == "GLIBC_ABI_DT_RELR"; });
-  Diagnosis diagnosis = diagnose("EH-L10");
-  diagnosis.with("file", closure.file).with("required_by", object.path, "DT_RELR");
+  Diagnosis diagnosis = diagnose(Code::packed_relocations);
+  diagnosis.with(Key::file, closure.file).with(Key::required_by, object.path, "DT_RELR");
   if (!machine.libc_version.empty() && compare_versions(machine.libc_version, since) < 0) {
     // A marked library is reported through its missing version.
     if (glibc && marked) return;
-    diagnosis.with("needs", (glibc ? "glibc " : "musl ") + since).with("have", machine.libc_version);
+    diagnosis.with(Key::needs, (glibc ? "glibc " : "musl ") + since).with(Key::have, machine.libc_version);
     closure.refused.push_back(std::move(diagnosis));
   } else if (glibc) {
     const bool of_libc = std::any_of(info.needed.begin(), info.needed.end(),
                                      [](const std::string& name) { return name.starts_with("libc.so."); });
     if (marked || !of_libc || info.version_needs.empty()) return;
-    diagnosis.with("unmarked", "GLIBC_ABI_DT_RELR", "DT_VERNEED");
+    diagnosis.with(Key::unmarked, "GLIBC_ABI_DT_RELR", "DT_VERNEED");
     closure.refused.push_back(std::move(diagnosis));
   } else if (machine.libc_version.empty()) {
-    diagnosis.with("needs", "musl " + since);
+    diagnosis.with(Key::needs, "musl " + since);
     closure.doubts.push_back(std::move(diagnosis));
   }
 }
@@ -180,21 +180,21 @@ bool is_musl_name(std::string_view name) {
   return name.starts_with("libc.musl-") || name.starts_with("ld-musl-");
 }
 
-std::string_view code_of(const Machine& machine, const Closure& closure, const Missing& missing) {
-  if (machine.libc == Libc::glibc && is_musl_name(missing.name)) return "EH-L28";
-  if (machine.libc == Libc::musl && missing.name.starts_with("ld-linux")) return "EH-L29";
-  if (!missing.present_at.empty()) return "EH-L03";
-  return missing.needed_by == closure.file ? "EH-L01" : "EH-L02";
+Code code_of(const Machine& machine, const Closure& closure, const Missing& missing) {
+  if (machine.libc == Libc::glibc && is_musl_name(missing.name)) return Code::built_for_musl;
+  if (machine.libc == Libc::musl && missing.name.starts_with("ld-linux")) return Code::built_for_glibc;
+  if (!missing.present_at.empty()) return Code::library_not_where_loader_looks;
+  return missing.needed_by == closure.file ? Code::library_missing : Code::library_missing_indirectly;
 }
 
-std::string_view code_of(const VersionProblem& problem) {
+Code code_of(const VersionProblem& problem) {
   // Not an older C library, but one without versions.
-  if (problem.unversioned) return "EH-L15";
-  if (problem.version == "GLIBC_ABI_DT_RELR") return "EH-L10";
+  if (problem.unversioned) return Code::symbol_version_missing;
+  if (problem.version == "GLIBC_ABI_DT_RELR") return Code::packed_relocations;
   const std::string_view family = parse_version_name(problem.version).family;
-  if (family == "GLIBC") return "EH-L08";
-  if (family == "GLIBCXX" || family == "CXXABI") return "EH-L09";
-  return "EH-L15";
+  if (family == "GLIBC") return Code::c_library_too_old;
+  if (family == "GLIBCXX" || family == "CXXABI") return Code::cpp_runtime_too_old;
+  return Code::symbol_version_missing;
 }
 
 // For a name with a slash, the loader checks one file, whatever tokens the name has.
@@ -204,14 +204,14 @@ bool is_about(const Rejected& file, const Missing& missing) {
 
 void add_versions(const Closure& closure, std::vector<Diagnosis>& found) {
   struct Group {
-    std::tuple<std::string_view, std::string_view, std::string_view> key;  // code, found library, needer
+    std::tuple<Code, std::string_view, std::string_view> key;  // code, found library, needer
     std::vector<const VersionProblem*> problems;
   };
   std::vector<Group> groups;
   for (const VersionProblem& problem : closure.versions) {
     if (problem.weak) continue;
-    const std::tuple<std::string_view, std::string_view, std::string_view> key{code_of(problem), problem.path,
-                                                                               problem.required_by};
+    const std::tuple<Code, std::string_view, std::string_view> key{code_of(problem), problem.path,
+                                                                   problem.required_by};
     auto group =
         std::find_if(groups.begin(), groups.end(), [&](const Group& known) { return known.key == key; });
     if (group == groups.end()) group = groups.insert(groups.end(), Group{key, {}});
@@ -224,15 +224,15 @@ void add_versions(const Closure& closure, std::vector<Diagnosis>& found) {
                            parse_version_name(top->version).version) > 0)
         top = problem;
     Diagnosis diagnosis = diagnose(std::get<0>(group.key));
-    diagnosis.with("file", closure.file)
-        .with("needs", top->version, "DT_VERNEED")
-        .with("library", top->library)
-        .with("path", top->path)
-        .with("have", top->newest, "DT_VERDEF")
-        .with("required_by", top->required_by);
+    diagnosis.with(Key::file, closure.file)
+        .with(Key::needs, top->version, "DT_VERNEED")
+        .with(Key::library, top->library)
+        .with(Key::path, top->path)
+        .with(Key::have, top->newest, "DT_VERDEF")
+        .with(Key::required_by, top->required_by);
     for (const VersionProblem* problem : group.problems)
-      diagnosis.with("version", problem->version, "DT_VERNEED");
-    if (top->unversioned) diagnosis.with("unversioned", top->path, "no DT_VERSYM");
+      diagnosis.with(Key::version, problem->version, "DT_VERNEED");
+    if (top->unversioned) diagnosis.with(Key::unversioned, top->path, "no DT_VERSYM");
     found.push_back(std::move(diagnosis));
   }
 }
@@ -240,13 +240,13 @@ void add_versions(const Closure& closure, std::vector<Diagnosis>& found) {
 }  // namespace
 
 std::string short_reason(const Diagnosis& why) {
-  return std::string(why.value(why.value("problem").empty() ? "errno" : "problem"));
+  return std::string(why.value(why.value(Key::problem).empty() ? Key::errno_ : Key::problem));
 }
 
 bool reject(Closure& closure, const std::string& name, const std::string& path, int parent, Refusal refusal) {
   const std::string needed_by =
       parent < 0 ? std::string() : closure.objects[static_cast<std::size_t>(parent)].path;
-  if (parent >= 0) refusal.diagnosis.with("library", name).with("needed_by", needed_by);
+  if (parent >= 0) refusal.diagnosis.with(Key::library, name).with(Key::needed_by, needed_by);
   closure.rejected.push_back(
       {name, path, needed_by, std::move(refusal.why), refusal.fatal, std::move(refusal.diagnosis)});
   return refusal.fatal;
@@ -271,31 +271,31 @@ void add_rejected(const Closure& closure, const MissingRules& rules, bool fatal,
 }
 
 void add_missing(const Closure& closure, const MissingRules& rules, std::vector<Diagnosis>& found) {
-  std::map<std::pair<std::string_view, std::string_view>, std::size_t> groups;  // by code and needer
+  std::map<std::pair<Code, std::string_view>, std::size_t> groups;  // by code and needer
   for (const Missing& missing : closure.missing) {
     if (std::any_of(closure.rejected.begin(), closure.rejected.end(),
                     [&](const Rejected& file) { return !file.fatal && rules.is_about(file, missing); }))
       continue;
-    const std::string_view code = rules.code(missing);
+    const Code code = rules.code(missing);
     const bool is_path = !missing.tried.empty();
     const auto group = is_path ? groups.end() : groups.find({code, missing.needed_by});
     const std::size_t at = group == groups.end() ? found.size() : group->second;
     if (at == found.size()) {
       if (!is_path) groups.emplace(std::pair(code, std::string_view(missing.needed_by)), at);
       Diagnosis diagnosis = diagnose(code);
-      diagnosis.with("file", closure.file).with("needed_by", missing.needed_by, rules.table);
-      for (const std::string& link : missing.chain) diagnosis.with("chain", link);
+      diagnosis.with(Key::file, closure.file).with(Key::needed_by, missing.needed_by, rules.table);
+      for (const std::string& link : missing.chain) diagnosis.with(Key::chain, link);
       for (const Searched& place : missing.searched)
         if (!rules.add_search)
-          diagnosis.with("searched", place.directory,
+          diagnosis.with(Key::searched, place.directory,
                          place.exists ? place.why : place.why + ", does not exist");
-      if (is_path) diagnosis.with("tried", missing.tried, "a path in DT_NEEDED");
-      if (!missing.current_folder.empty()) diagnosis.with("current_folder", missing.current_folder);
+      if (is_path) diagnosis.with(Key::tried, missing.tried, "a path in DT_NEEDED");
+      if (!missing.current_folder.empty()) diagnosis.with(Key::current_folder, missing.current_folder);
       found.push_back(std::move(diagnosis));
     }
-    found[at].with("library", missing.name, rules.of + missing.needed_by);
+    found[at].with(Key::library, missing.name, rules.of + missing.needed_by);
     if (rules.add_search) rules.add_search(missing, found[at]);
-    for (const std::string& path : missing.present_at) found[at].with("present_at", path);
+    for (const std::string& path : missing.present_at) found[at].with(Key::present_at, path);
   }
 }
 
@@ -306,13 +306,15 @@ std::vector<Diagnosis> diagnose_closure(const Machine& machine, const Closure& c
   std::vector<Diagnosis> found;
   add_rejected(closure, rules, true, found);
   // The requested file's own problem comes before those of its libraries.
-  std::stable_partition(found.begin(), found.end(),
-                        [&](const Diagnosis& diagnosis) { return diagnosis.value("file") == closure.file; });
+  std::stable_partition(found.begin(), found.end(), [&](const Diagnosis& diagnosis) {
+    return diagnosis.value(Key::file) == closure.file;
+  });
   add_rejected(closure, rules, false, found);
   // The development file libc.so is a linker script; only libraries built for musl need that name.
   for (Diagnosis& diagnosis : found)
-    if (machine.libc == Libc::glibc && diagnosis.code == "EH-F10" && diagnosis.value("library") == "libc.so")
-      diagnosis.code = "EH-L28";
+    if (machine.libc == Libc::glibc && diagnosis.code == Code::not_a_shared_library &&
+        diagnosis.value(Key::library) == "libc.so")
+      diagnosis.code = Code::built_for_musl;
   add_missing(closure, rules, found);
   add_versions(closure, found);
   found.insert(found.end(), closure.refused.begin(), closure.refused.end());

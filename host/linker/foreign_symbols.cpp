@@ -56,7 +56,7 @@ class ForeignSymbolPass {
     const auto [known, added] =
         reported_.emplace(importer.path + "\n" + provider->second->path, found_.size());
     if (added) found_.push_back(rules_.report(importer, *provider->second, symbol));
-    found_[known->second].with("symbol", name_of(symbol), rules_.source(importer));
+    found_[known->second].with(Key::symbol, name_of(symbol), rules_.source(importer));
   }
 
   // Returns nothing if the exports are not completely known; no symbol is certainly missing then. Libraries
@@ -106,11 +106,11 @@ std::vector<Diagnosis> missing_macos_symbols(const AppleMachine& machine, const 
       },
       [](const binary::Symbol& symbol) { return symbol.weak ? std::string() : symbol.library; },
       [&](const Object& importer, const Object& provider, const binary::Symbol& symbol) {
-        return diagnose("EH-L12")
-            .with("file", closure.file)
-            .with("required_by", importer.path)
-            .with("library", symbol.library, "load commands of " + importer.path)
-            .with("expected_in", provider.path, provider.found_by);
+        return diagnose(Code::symbol_missing)
+            .with(Key::file, closure.file)
+            .with(Key::required_by, importer.path)
+            .with(Key::library, symbol.library, "load commands of " + importer.path)
+            .with(Key::expected_in, provider.path, provider.found_by);
       },
       [](const Object& importer) { return "symbol table of " + importer.path; }};
   return ForeignSymbolPass(closure, rules).run();
@@ -128,11 +128,11 @@ std::vector<Diagnosis> missing_functions(const WindowsMachine& machine, const Wi
         return symbol.delayed ? std::string() : module_name(symbol.library);
       },
       [&](const Object& importer, const Object& provider, const binary::Symbol& symbol) {
-        return diagnose("EH-W03")
-            .with("file", closure.closure.file)
-            .with("path", provider.path, provider.found_by)
-            .with("library", symbol.library)
-            .with("required_by", importer.path);
+        return diagnose(Code::dll_function_missing)
+            .with(Key::file, closure.closure.file)
+            .with(Key::path, provider.path, provider.found_by)
+            .with(Key::library, symbol.library)
+            .with(Key::required_by, importer.path);
       },
       [](const Object&) { return std::string("import directory"); }};
   return ForeignSymbolPass(closure.closure, rules).run();

@@ -13,7 +13,7 @@ namespace {
 
 // Returns true for errors that a loader does not treat as a missing file, although file_exists() is false.
 bool is_more_than_missing(const Diagnosis& why) {
-  return why.value("problem") == "link loop" || why.code == "EH-L33";
+  return why.value(Key::problem) == "link loop" || why.code == Code::path_unusable_for_loader;
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ const Result<binary::BinaryInfo>& Reader::read(const std::string& path) {
   const auto read = [&]() -> Result<binary::BinaryInfo> {
     if (described_ == nullptr) return binary::read_binary(on_disk(path), machine_);
     if (const binary::BinaryInfo* info = described_->find(path)) return *info;
-    return fail(diagnose("EH-F01").with("file", path));
+    return fail(diagnose(Code::file_not_readable).with(Key::file, path));
   };
   return *files_.emplace(path, std::make_unique<Result<binary::BinaryInfo>>(read())).first->second;
 }

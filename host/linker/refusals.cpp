@@ -17,12 +17,14 @@ namespace {
 Refusal other_machine(const Machine& machine, const binary::BinaryInfo& info, const std::string& path,
                       bool direct, bool class_differs) {
   Refusal refusal;
-  refusal.diagnosis = diagnose(class_differs ? "EH-L06" : direct ? "EH-L04" : "EH-L05");
-  refusal.diagnosis.with("file", path)
-      .with("built_for", info.machine, "e_machine")
-      .with("built_for_bits", std::to_string(info.bits), "e_ident")
-      .with("machine", machine.architecture)
-      .with("machine_bits", std::to_string(machine.bits));
+  refusal.diagnosis = diagnose(class_differs ? Code::library_of_other_word_size
+                               : direct      ? Code::library_for_other_processor
+                                             : Code::needed_library_for_other_processor);
+  refusal.diagnosis.with(Key::file, path)
+      .with(Key::built_for, info.machine, "e_machine")
+      .with(Key::built_for_bits, std::to_string(info.bits), "e_ident")
+      .with(Key::machine, machine.architecture)
+      .with(Key::machine_bits, std::to_string(machine.bits));
   refusal.why = class_differs ? std::to_string(info.bits) + "-bit (" + info.machine + ")" : info.machine;
   return refusal;
 }
@@ -84,12 +86,14 @@ bool needs_newer_kernel(const Machine& machine, const binary::BinaryInfo& info) 
 }
 
 std::string short_reason(const Diagnosis& diagnosis, const binary::BinaryInfo& info) {
-  const std::string_view code = diagnosis.code;
-  if (code == "EH-F04") return "truncated";
-  if (code == "EH-F08" || code == "EH-F12" || code == "EH-L07")
-    return std::string(diagnosis.value("problem"));
-  if (code == "EH-F10" && info.kind == binary::Kind::elf) return std::string(binary::name_of(info.type));
-  if (code == "EH-F13") return "refuses dlopen";
+  const Code code = diagnosis.code;
+  if (code == Code::file_truncated) return "truncated";
+  if (code == Code::file_damaged || code == Code::file_not_mappable ||
+      code == Code::library_for_other_elf_system)
+    return std::string(diagnosis.value(Key::problem));
+  if (code == Code::not_a_shared_library && info.kind == binary::Kind::elf)
+    return std::string(binary::name_of(info.type));
+  if (code == Code::loading_forbidden_by_library) return "refuses dlopen";
   return info.sniffed;
 }
 
@@ -98,8 +102,10 @@ std::string short_reason(const Diagnosis& diagnosis, const binary::BinaryInfo& i
 std::optional<Refusal> refusal_of(const Machine& machine, const binary::BinaryInfo& info,
                                   const std::string& path, bool direct) {
   if (info.kind == binary::Kind::pe || info.kind == binary::Kind::macho) {
-    Refusal refusal{info.sniffed, true, diagnose("EH-F09")};
-    refusal.diagnosis.with("file", path).with("format", info.sniffed).with("built_for", info.machine);
+    Refusal refusal{info.sniffed, true, diagnose(Code::file_for_other_system)};
+    refusal.diagnosis.with(Key::file, path)
+        .with(Key::format, info.sniffed)
+        .with(Key::built_for, info.machine);
     return refusal;
   }
   if (info.kind == binary::Kind::elf && info.bits != 0 && !info.machine.empty()) {
@@ -117,36 +123,36 @@ std::optional<Refusal> refusal_of(const Machine& machine, const binary::BinaryIn
     return Refusal{short_reason(info.problems.front(), info), true, info.problems.front()};
   }
   if (!knows_abi_version(machine, info)) {
-    Refusal refusal{"foreign ABI version", true, diagnose("EH-L07")};
-    refusal.diagnosis.with("file", path)
-        .with("problem", "it needs ABI version " + std::to_string(info.abi_version) + " of " + info.os_abi +
-                             ", which this system's C library does not know")
-        .with("abi_version", std::to_string(info.abi_version), "e_ident");
+    Refusal refusal{"foreign ABI version", true, diagnose(Code::library_for_other_elf_system)};
+    refusal.diagnosis.with(Key::file, path)
+        .with(Key::problem, "it needs ABI version " + std::to_string(info.abi_version) + " of " +
+                                info.os_abi + ", which this system's C library does not know")
+        .with(Key::abi_version, std::to_string(info.abi_version), "e_ident");
     return refusal;
   }
   if (const std::optional<std::uint64_t> alignment = unmappable_alignment(machine, info)) {
-    Refusal refusal{"built for smaller pages", true, diagnose("EH-F12")};
-    refusal.diagnosis.with("file", path)
-        .with("problem", "misaligned", "program headers")
-        .with("alignment", std::to_string(*alignment));
+    Refusal refusal{"built for smaller pages", true, diagnose(Code::file_not_mappable)};
+    refusal.diagnosis.with(Key::file, path)
+        .with(Key::problem, "misaligned", "program headers")
+        .with(Key::alignment, std::to_string(*alignment));
     // A smaller alignment does not come from another page size.
-    if (*alignment >= 4096) refusal.diagnosis.with("page_size", std::to_string(machine.page_size));
+    if (*alignment >= 4096) refusal.diagnosis.with(Key::page_size, std::to_string(machine.page_size));
     return refusal;
   }
   if (needs_newer_kernel(machine, info)) {
-    Refusal refusal{"needs Linux " + info.minimum_os, direct, diagnose("EH-L43")};
-    refusal.diagnosis.with("file", path)
-        .with("needs", info.minimum_os, "NT_GNU_ABI_TAG")
-        .with("have", machine.kernel, "uname");
+    Refusal refusal{"needs Linux " + info.minimum_os, direct, diagnose(Code::kernel_too_old)};
+    refusal.diagnosis.with(Key::file, path)
+        .with(Key::needs, info.minimum_os, "NT_GNU_ABI_TAG")
+        .with(Key::have, machine.kernel, "uname");
     return refusal;
   }
   if (machine.isa != 0 && (info.isa_needed & 0xf & ~machine.isa) != 0) {
     Refusal refusal{std::string("needs ") + std::string(level_name(info.isa_needed)), true,
-                    diagnose("EH-L27")};
-    refusal.diagnosis.with("file", path)
-        .with("needs", level_name(info.isa_needed), "GNU_PROPERTY_X86_ISA_1_NEEDED")
-        .with("have", level_name(machine.isa), "cpuid")
-        .with("required_by", path);
+                    diagnose(Code::processor_too_old)};
+    refusal.diagnosis.with(Key::file, path)
+        .with(Key::needs, level_name(info.isa_needed), "GNU_PROPERTY_X86_ISA_1_NEEDED")
+        .with(Key::have, level_name(machine.isa), "cpuid")
+        .with(Key::required_by, path);
     return refusal;
   }
   return std::nullopt;
@@ -179,13 +185,13 @@ void judge_executable_stack(const Machine& machine, const Request& request, Read
   for (const Object& object : closure.objects) {
     if (object.info == nullptr || !object.info->executable_stack || object.found_by == "already loaded")
       continue;
-    Diagnosis diagnosis = diagnose("EH-L20");
-    diagnosis.with("file", object.path);
+    Diagnosis diagnosis = diagnose(Code::executable_stack_needed);
+    diagnosis.with(Key::file, object.path);
     const Stack stack =
         leaves_stack_alone(machine) ? stack_at_start(machine, request, reader) : Stack::executable;
     if (stack != Stack::executable) {
       // "have" would suggest a certain refusal, and the behavior of a backported 2.41 is unknown.
-      if (stack == Stack::plain) diagnosis.with("have", machine.libc_version, "glibc");
+      if (stack == Stack::plain) diagnosis.with(Key::have, machine.libc_version, "glibc");
       (stack == Stack::plain ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
     } else if (object.found_by != "ld.so.cache" && object.found_by != "default") {
       closure.warnings.push_back(std::move(diagnosis));
@@ -312,20 +318,21 @@ bool judge_alignment(const Machine& machine, Reader& reader, const Wanted& wante
   const std::uint64_t alignment = (*strictest)->info->tls_alignment;
   if (alignment <= thread_alignment(closure)) return false;
   const std::uint64_t most = most_alignment(closure, machine.program, reader);
-  Diagnosis diagnosis = diagnose("EH-L19");
-  diagnosis.with("file", closure.file)
-      .with("library", (*strictest)->path, "relocations of static TLS")
-      .with("alignment", std::to_string(alignment), "PT_TLS")
-      .with("most_alignment", std::to_string(most), "libraries of the process");
+  Diagnosis diagnosis = diagnose(Code::no_static_tls_left);
+  diagnosis.with(Key::file, closure.file)
+      .with(Key::library, (*strictest)->path, "relocations of static TLS")
+      .with(Key::alignment, std::to_string(alignment), "PT_TLS")
+      .with(Key::most_alignment, std::to_string(most), "libraries of the process");
   const bool never = wanted.certain && alignment > most;
   (never ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
   return never;
 }
 
-Diagnosis reported(const char* code, const Closure& closure, const Wanted& wanted) {
+Diagnosis reported(Code code, const Closure& closure, const Wanted& wanted) {
   Diagnosis diagnosis = diagnose(code);
-  diagnosis.with("file", closure.file).with("static_tls", std::to_string(wanted.bytes), "PT_TLS");
-  for (const Object* object : wanted.by) diagnosis.with("library", object->path, "relocations of static TLS");
+  diagnosis.with(Key::file, closure.file).with(Key::static_tls, std::to_string(wanted.bytes), "PT_TLS");
+  for (const Object* object : wanted.by)
+    diagnosis.with(Key::library, object->path, "relocations of static TLS");
   return diagnosis;
 }
 
@@ -352,9 +359,9 @@ void judge_static_tls(const Machine& machine, const Request& request, Reader& re
     // musl ldso/dynlink.c, do_relocs: TPOFF for a library not loaded at the start is an error.
     const Wanted wanted = wanted_by(closure, reader);
     if (wanted.bytes == 0) return;
-    Diagnosis diagnosis = reported("EH-L29", closure, wanted);
+    Diagnosis diagnosis = reported(Code::built_for_glibc, closure, wanted);
     diagnosis.with(
-        "problem",
+        Key::problem,
         "it needs static thread-local storage, which musl gives only to libraries loaded at program start");
     (wanted.certain ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
     return;
@@ -374,8 +381,8 @@ void judge_static_tls(const Machine& machine, const Request& request, Reader& re
   const bool never =
       // Padding of the block to its alignment is also available.
       wanted.certain && wanted.bytes > reserve + most_alignment(closure, machine.program, reader) - 1;
-  Diagnosis diagnosis = reported("EH-L19", closure, wanted);
-  diagnosis.with("reserve", std::to_string(reserve), "GLIBC_TUNABLES");
+  Diagnosis diagnosis = reported(Code::no_static_tls_left, closure, wanted);
+  diagnosis.with(Key::reserve, std::to_string(reserve), "GLIBC_TUNABLES");
   (never ? closure.refused : closure.doubts).push_back(std::move(diagnosis));
 }
 

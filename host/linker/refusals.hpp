@@ -36,7 +36,7 @@ std::vector<std::string> chain_to(const Closure& closure, int index);
 // How the missing libraries of one system are reported.
 struct MissingRules {
   const char* table;  // that names the needed libraries: "DT_NEEDED"
-  std::function<std::string_view(const Missing&)> code;
+  std::function<Code(const Missing&)> code;
   std::function<bool(const Rejected&, const Missing&)> is_about;
   const char* of;  // before the needer's path: "DT_NEEDED of "
   // Adds where one library was searched. Null: all libraries of a needer are searched in the same folders.

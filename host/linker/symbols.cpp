@@ -196,11 +196,11 @@ std::string_view offered_by_program(std::string_view name) {
 namespace {
 
 // The loader names a symbol's version only if it was linked with one, whether the name exists or not.
-const char* code_of(const UndefinedSymbol& symbol) {
-  if (!symbol.lent_by.empty()) return "EH-L12";
-  if (symbol.other_version || !symbol.version.empty()) return "EH-L15";
-  if (!offered_by_program(symbol.name).empty()) return "EH-L16";
-  return symbol.variable ? "EH-L14" : "EH-L12";
+Code code_of(const UndefinedSymbol& symbol) {
+  if (!symbol.lent_by.empty()) return Code::symbol_missing;
+  if (symbol.other_version || !symbol.version.empty()) return Code::symbol_version_missing;
+  if (!offered_by_program(symbol.name).empty()) return Code::host_symbol_missing;
+  return symbol.variable ? Code::variable_missing : Code::symbol_missing;
 }
 
 }  // namespace
@@ -214,24 +214,25 @@ std::vector<Diagnosis> diagnose_symbols(const std::vector<UndefinedSymbol>& symb
   std::vector<Diagnosis> found;
   std::unordered_map<std::string, std::size_t> by_library;  // code + both libraries -> index in found
   for (const UndefinedSymbol& symbol : symbols) {
-    const char* code = code_of(symbol);
+    Code code = code_of(symbol);
     const std::string_view program = offered_by_program(symbol.name);
-    auto [known, added] = by_library.emplace(code + symbol.required_by + '\0' + symbol.library, found.size());
+    auto [known, added] = by_library.emplace(
+        std::string(text_of(code)) + symbol.required_by + '\0' + symbol.library, found.size());
     if (added)
-      found.push_back(
-          std::move(diagnose(code).with("file", symbol.required_by).with("required_by", symbol.required_by)));
+      found.push_back(std::move(
+          diagnose(code).with(Key::file, symbol.required_by).with(Key::required_by, symbol.required_by)));
     Diagnosis& diagnosis = found[known->second];
-    if (added && !program.empty()) diagnosis.with("program", program, "the names of its symbols");
-    diagnosis.with("symbol", symbol.name, "dynamic symbol table");
-    if (!symbol.version.empty()) diagnosis.with("version", symbol.version);
-    if (added && !symbol.library.empty()) diagnosis.with("library", symbol.library);
+    if (added && !program.empty()) diagnosis.with(Key::program, program, "the names of its symbols");
+    diagnosis.with(Key::symbol, symbol.name, "dynamic symbol table");
+    if (!symbol.version.empty()) diagnosis.with(Key::version, symbol.version);
+    if (added && !symbol.library.empty()) diagnosis.with(Key::library, symbol.library);
     // dlopen with RTLD_LAZY binds functions when they are called, and variables at once.
     if (added && !symbol.library.empty())
-      diagnosis.with("binding", symbol.variable
-                                    ? "dlopen fails"
-                                    : "dlopen fails with RTLD_NOW, which Python and EngineHost use; with "
-                                      "RTLD_LAZY the first call of the function ends the program");
-    if (!symbol.lent_by.empty()) diagnosis.with("lent_by", symbol.lent_by, "libraries of this process");
+      diagnosis.with(Key::binding, symbol.variable
+                                       ? "dlopen fails"
+                                       : "dlopen fails with RTLD_NOW, which Python and EngineHost use; with "
+                                         "RTLD_LAZY the first call of the function ends the program");
+    if (!symbol.lent_by.empty()) diagnosis.with(Key::lent_by, symbol.lent_by, "libraries of this process");
   }
   return found;
 }

@@ -48,8 +48,10 @@ void warn_of_other_copies(const WindowsMachine& machine, const Object& one, Clos
     if (file == on_disk(machine, one.path, reader)) return;
     // Copies in a driver's store are for the driver only.
     if (to_lower(path).find("\\driverstore\\") != std::string::npos) continue;
-    closure.warnings.push_back(std::move(
-        diagnose("EH-W07").with("library", one.name).with("path", path, place.why).with("wanted", one.path)));
+    closure.warnings.push_back(std::move(diagnose(Code::dll_from_path)
+                                             .with(Key::library, one.name)
+                                             .with(Key::path, path, place.why)
+                                             .with(Key::wanted, one.path)));
     return;
   }
 }
@@ -65,12 +67,13 @@ void warn_of_old_runtime(const Object& one, const binary::PeResources& resources
       return module_name(name) == module_name(one.path);
     });
     if (!uses || compare_versions(resources.file_version, user.info->pe.linker_version) >= 0) continue;
-    closure.warnings.push_back(std::move(diagnose("EH-W06")
-                                             .with("library", one.name)
-                                             .with("path", one.path, one.found_by)
-                                             .with("found", resources.file_version, "VS_FIXEDFILEINFO")
-                                             .with("required", user.info->pe.linker_version, "linker version")
-                                             .with("required_by", user.path)));
+    closure.warnings.push_back(
+        std::move(diagnose(Code::old_visual_cpp_runtime_first)
+                      .with(Key::library, one.name)
+                      .with(Key::path, one.path, one.found_by)
+                      .with(Key::found, resources.file_version, "VS_FIXEDFILEINFO")
+                      .with(Key::required, user.info->pe.linker_version, "linker version")
+                      .with(Key::required_by, user.path)));
     return;
   }
 }
@@ -79,11 +82,12 @@ void warn_of_old_runtime(const Object& one, const binary::PeResources& resources
 void warn(const WindowsMachine& machine, const std::vector<Missing>& delayed, Closure& closure,
           Reader& reader) {
   for (const Missing& missing : delayed) {
-    Diagnosis warning = diagnose("EH-W08");
-    warning.with("file", closure.file).with("library", missing.name, "delay imports of " + missing.needed_by);
-    warning.with("needed_by", missing.needed_by);
-    for (const Searched& place : missing.searched) warning.with("searched", place.directory, place.why);
-    for (const std::string& path : missing.present_at) warning.with("present_at", path);
+    Diagnosis warning = diagnose(Code::delayed_dll_missing);
+    warning.with(Key::file, closure.file)
+        .with(Key::library, missing.name, "delay imports of " + missing.needed_by);
+    warning.with(Key::needed_by, missing.needed_by);
+    for (const Searched& place : missing.searched) warning.with(Key::searched, place.directory, place.why);
+    for (const std::string& path : missing.present_at) warning.with(Key::present_at, path);
     closure.warnings.push_back(std::move(warning));
   }
   for (const Object& one : closure.objects) {
@@ -94,8 +98,9 @@ void warn(const WindowsMachine& machine, const std::vector<Missing>& delayed, Cl
     if (!resources) continue;
     warn_of_old_runtime(one, *resources, closure);
     for (const std::string& assembly : resources->assemblies)
-      closure.warnings.push_back(std::move(
-          diagnose("EH-W12").with("file", one.path).with("assembly", assembly, "manifest resource")));
+      closure.warnings.push_back(std::move(diagnose(Code::side_by_side_configuration_wrong)
+                                               .with(Key::file, one.path)
+                                               .with(Key::assembly, assembly, "manifest resource")));
   }
 }
 
@@ -133,7 +138,8 @@ class WindowsClosureWalk {
     const std::size_t first = closure().objects.size();
     const std::string file = on_disk(machine_, path, reader_);
     if (file.empty()) {
-      reject(closure(), path, path, -1, {"missing", true, Diagnosis(diagnose("EH-F01").with("file", path))});
+      reject(closure(), path, path, -1,
+             {"missing", true, Diagnosis(diagnose(Code::file_not_readable).with(Key::file, path))});
       return;
     }
     const auto& read = reader_.read(file);
@@ -212,12 +218,13 @@ class WindowsClosureWalk {
     if (!read->problems.empty())
       return Refusal{is_pe ? "damaged" : read->sniffed, true, read->problems.front()};
     if (is_pe && machine_fits(machine_.architecture, read->machine)) return std::nullopt;
-    Refusal refusal{is_pe ? read->machine : read->sniffed, true, diagnose("EH-W04")};
-    refusal.diagnosis.with("file", path)
-        .with("problem", is_pe ? "it is built for " + read->machine : "it is " + read->sniffed);
+    Refusal refusal{is_pe ? read->machine : read->sniffed, true, diagnose(Code::dll_not_for_this_machine)};
+    refusal.diagnosis.with(Key::file, path)
+        .with(Key::problem, is_pe ? "it is built for " + read->machine : "it is " + read->sniffed);
     if (!is_pe) return refusal;
     refusal.fatal = direct || !machine_is_passed_over(machine_.architecture, read->machine);
-    refusal.diagnosis.with("built_for", read->machine, "COFF header").with("machine", machine_.architecture);
+    refusal.diagnosis.with(Key::built_for, read->machine, "COFF header")
+        .with(Key::machine, machine_.architecture);
     return refusal;
   }
 
@@ -287,13 +294,15 @@ WindowsClosure close_windows(const WindowsMachine& machine, const WindowsRequest
 }
 
 std::vector<Diagnosis> diagnose_windows(const WindowsClosure& all) {
-  const MissingRules rules{
-      "import directory",
-      [](const Missing& missing) { return missing.present_at.empty() ? "EH-W01" : "EH-W02"; },
-      [](const Rejected& file, const Missing& missing) {
-        return module_name(file.name) == module_name(missing.name);
-      },
-      "imports of "};
+  const MissingRules rules{"import directory",
+                           [](const Missing& missing) {
+                             return missing.present_at.empty() ? Code::dll_missing
+                                                               : Code::dll_not_where_loader_looks;
+                           },
+                           [](const Rejected& file, const Missing& missing) {
+                             return module_name(file.name) == module_name(missing.name);
+                           },
+                           "imports of "};
   std::vector<Diagnosis> found;
   for (const bool fatal : {true, false}) add_rejected(all.closure, rules, fatal, found);
   add_missing(all.closure, rules, found);

@@ -46,8 +46,11 @@ ProbeResult probe_once(const ProbeRequest& request) {
 
 // True if the build's code crashed or hung.
 bool is_crash(const ProbeResult& result) {
-  constexpr std::string_view crashes[] = {"EH-R01", "EH-R02", "EH-R03", "EH-R04", "EH-R05",
-                                          "EH-R06", "EH-R10", "EH-R14", "EH-R15"};
+  constexpr Code crashes[] = {Code::illegal_instruction,           Code::build_crashed,
+                              Code::engine_ended_process,          Code::engine_ended_process_quietly,
+                              Code::engine_does_not_start_in_time, Code::stack_overflow,
+                              Code::exception_across_abi,          Code::probe_killed,
+                              Code::run_time_library_missing};
   return !result.passed && result.diagnosis &&
          std::find(std::begin(crashes), std::end(crashes), result.diagnosis->code) != std::end(crashes);
 }
@@ -56,8 +59,8 @@ bool is_crash(const ProbeResult& result) {
 // report is not. The self-test of an accelerator that hung took three times what a self-test may take.
 bool worth_another_try(const ProbeResult& result) {
   // A process that survives SIGKILL is stuck in a driver, where a second one would be stuck too.
-  return is_crash(result) && result.diagnosis->value("survived_kill").empty() &&
-         (result.testing.empty() || result.diagnosis->code != "EH-R05");
+  return is_crash(result) && result.diagnosis->value(Key::survived_kill).empty() &&
+         (result.testing.empty() || result.diagnosis->code != Code::engine_does_not_start_in_time);
 }
 
 // A text that names a missing library contains neither who needs it nor where it was searched, and a later
@@ -65,8 +68,9 @@ bool worth_another_try(const ProbeResult& result) {
 // this case.
 bool is_failed_search(const ProbeResult& result) {
   return !result.passed && result.diagnosis && (result.stage == "preload" || result.stage == "load") &&
-         (result.diagnosis->code == "EH-L01" || result.diagnosis->code == "EH-L24" ||
-          result.diagnosis->code == "EH-L25");
+         (result.diagnosis->code == Code::library_missing ||
+          result.diagnosis->code == Code::security_policy_forbids ||
+          result.diagnosis->code == Code::library_not_readable);
 }
 
 }  // namespace
@@ -102,13 +106,13 @@ ProbeResult probe_twice(const ProbeRequest& request) {
   ProbeResult first = probe_once(request);
   if (is_failed_search(first)) ask_loader(request, *first.diagnosis);
   if (!worth_another_try(first)) return first;
-  const bool killed = first.diagnosis->code == "EH-R14";
+  const bool killed = first.diagnosis->code == Code::probe_killed;
   // -1: the count cannot be read.
   const std::int64_t kills_before = killed ? count_oom_kills().value_or(-1) : -1;
   ProbeResult second = probe_once(request);
-  if (killed && second.diagnosis && second.diagnosis->code == "EH-R14")
+  if (killed && second.diagnosis && second.diagnosis->code == Code::probe_killed)
     if (const std::int64_t kills = count_oom_kills().value_or(-1); kills_before >= 0 && kills > kills_before)
-      second.diagnosis->with("oom_kills", std::to_string(kills - kills_before), "control group");
+      second.diagnosis->with(Key::oom_kills, std::to_string(kills - kills_before), "control group");
   second.duration += first.duration;
   second.log.insert(second.log.begin(), std::make_move_iterator(first.log.begin()),
                     std::make_move_iterator(first.log.end()));
@@ -116,7 +120,7 @@ ProbeResult probe_twice(const ProbeRequest& request) {
     second.warnings.push_back(*first.diagnosis);
     second.crashed_once = std::move(first.diagnosis);
   }
-  if (second.diagnosis) second.diagnosis->with("tries", "2");
+  if (second.diagnosis) second.diagnosis->with(Key::tries, "2");
   return second;
 }
 
@@ -129,7 +133,7 @@ std::vector<TestedDevice> untested(const ProbeResult& without, const std::vector
         std::ranges::any_of(crashed, is_it))
       continue;
     TestedDevice& one = all.emplace_back(crashed.back());
-    one.failure->with("not_tested", device.text(), "as two others had crashed or hung");
+    one.failure->with(Key::not_tested, device.text(), "as two others had crashed or hung");
     one.device = device.text();
   }
   return all;
@@ -163,9 +167,9 @@ std::optional<Diagnosis> failure_of_wanted(const std::string& wanted, const Prob
   if (unlisted != result.tested.end()) return unlisted->failure;
   std::vector<std::string> offered;
   for (const Device& device : result.devices) offered.push_back(device.text());
-  return std::move(diagnose("EH-G16")
-                       .with("device", wanted)
-                       .with("devices", offered.empty() ? "no device" : join(offered, ", ")));
+  return std::move(diagnose(Code::no_gpu_offered)
+                       .with(Key::device, wanted)
+                       .with(Key::devices, offered.empty() ? "no device" : join(offered, ", ")));
 }
 
 void check_wanted(const ProbeRequest& request, ProbeResult& result) {
@@ -175,9 +179,9 @@ void check_wanted(const ProbeRequest& request, ProbeResult& result) {
       result.passed = false;
       result.stage = "selftest";
       result.diagnosis = std::move(failure);
-      if (result.diagnosis->value("file").empty())
-        result.diagnosis->with("file", path_text(request.load.plugin));
-      if (result.diagnosis->value("stage").empty()) result.diagnosis->with("stage", result.stage);
+      if (result.diagnosis->value(Key::file).empty())
+        result.diagnosis->with(Key::file, path_text(request.load.plugin));
+      if (result.diagnosis->value(Key::stage).empty()) result.diagnosis->with(Key::stage, result.stage);
     }
 }
 
@@ -189,7 +193,7 @@ ProbeResult probe(const ProbeRequest& request) {
   std::vector<TestedDevice> crashed;
   constexpr std::size_t most_crashed = 2;
   while (is_crash(result) && !result.testing.empty() && crashed.size() < most_crashed &&
-         result.diagnosis->value("survived_kill").empty()) {
+         result.diagnosis->value(Key::survived_kill).empty()) {
     crashed.push_back({result.testing, result.diagnosis, true, true});
     rest.skipped.push_back(crashed.size() < most_crashed ? result.testing : std::string(every_accelerator));
     ProbeResult without = probe_twice(rest);

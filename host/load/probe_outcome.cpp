@@ -97,8 +97,10 @@ std::string last_words(const std::string& error_output) {
 }
 
 // Classes for which a library ends the process, with abort() or exit(), after it has printed why.
-bool is_reason_to_end(std::string_view code) {
-  return code == "EH-R15" || code == "EH-R21" || code == "EH-L12" || code == "EH-L35" || code == "EH-L45";
+bool is_reason_to_end(Code code) {
+  return code == Code::run_time_library_missing || code == Code::sanitizer_loaded_too_late ||
+         code == Code::symbol_missing || code == Code::two_openmp_runtimes ||
+         code == Code::same_proto_file_twice;
 }
 
 int signal_of(const ChildOutcome& outcome, const ProbeReport& report, const ProbeRequest& request) {
@@ -114,42 +116,44 @@ Diagnosis crashed(int number, const ProbeReport& report, const std::optional<exp
   const std::string in_library = report.crash["in_library"].as_string();
   const bool in_loader = in_library.find("/ld-") != std::string::npos;
   Diagnosis diagnosis = [&] {
-    if (number == SIGABRT && hint && (hint->code == "EH-R03" || is_reason_to_end(hint->code)))
+    if (number == SIGABRT && hint &&
+        (hint->code == Code::engine_ended_process || is_reason_to_end(hint->code)))
       return explain::to_diagnosis(*hint, last_words(error_output));
     // An exception that leaves the engine's functions ends here, because nothing may cross the C interface.
     // An exception on a thread of the engine's own crosses nothing.
     const bool called = stage == "create" || stage == "selftest";
     if (number == SIGABRT && called && report.crash["first_thread"].as_bool() &&
         !report.crash["exception"].as_string().empty())
-      return diagnose("EH-R10");
-    if (number == SIGABRT) return diagnose("EH-R03");
-    if (number == SIGILL) return diagnose("EH-R01");
-    if (ending_of(number) == Ending::killed) return diagnose("EH-R14");
-    if (report.crash["stack_overflow"].as_bool()) return diagnose("EH-R06");
+      return diagnose(Code::exception_across_abi);
+    if (number == SIGABRT) return diagnose(Code::engine_ended_process);
+    if (number == SIGILL) return diagnose(Code::illegal_instruction);
+    if (ending_of(number) == Ending::killed) return diagnose(Code::probe_killed);
+    if (report.crash["stack_overflow"].as_bool()) return diagnose(Code::stack_overflow);
     // The loader itself crashes only on damaged or truncated files. It calls constructors, but they lie
     // elsewhere.
-    if (in_loader && while_loading) return diagnose("EH-F08");
-    return diagnose("EH-R02");
+    if (in_loader && while_loading) return diagnose(Code::file_damaged);
+    return diagnose(Code::build_crashed);
   }();
-  diagnosis.with("signal", signal_name(number), "how the probe ended");
-  const auto add = [&](const char* key) {
-    if (const std::string& value = report.crash[key].as_string(); !value.empty())
+  diagnosis.with(Key::signal, signal_name(number), "how the probe ended");
+  const auto add = [&](Key key) {
+    if (const std::string& value = report.crash[text_of(key)].as_string(); !value.empty())
       diagnosis.with(key, value, "the probe's crash handler");
   };
-  if (diagnosis.value("exception").empty()) {
-    add("exception");
-    add("what");
+  if (diagnosis.value(Key::exception).empty()) {
+    add(Key::exception);
+    add(Key::what);
   }
   // "terminate called after throwing": the exception's message usually explains the cause.
-  if (const std::string what(diagnosis.value("what")); diagnosis.code == "EH-R03" && !what.empty())
+  if (const std::string what(diagnosis.value(Key::what));
+      diagnosis.code == Code::engine_ended_process && !what.empty())
     if (const auto meant = explain::read_engine_text(what))
-      diagnosis.with("likely", explain::one_line(explain::to_diagnosis(*meant, what)),
+      diagnosis.with(Key::likely, explain::one_line(explain::to_diagnosis(*meant, what)),
                      "the exception's message");
-  add("in_library");
-  add("address");
-  add("instruction");
+  add(Key::in_library);
+  add(Key::address);
+  add(Key::instruction);
   if (const std::int64_t threads = report.crash["threads"].as_integer(); threads > 0)
-    diagnosis.with("threads", std::to_string(threads), "the probe's crash handler");
+    diagnosis.with(Key::threads, std::to_string(threads), "the probe's crash handler");
   return diagnosis;
 }
 
@@ -157,13 +161,14 @@ Diagnosis crashed(int number, const ProbeReport& report, const std::optional<exp
 // stand for one: the limit was nearly reached when the build failed, or the failure is C++'s own for refused
 // memory.
 bool is_out_of_memory(const ProbeReport& report, const Diagnosis& failure) {
-  constexpr std::string_view possible[] = {"EH-E01", "EH-L23", "EH-R02", "EH-R03", "EH-R10"};
+  constexpr Code possible[] = {Code::engine_reports_error, Code::memory_short_for_library,
+                               Code::build_crashed, Code::engine_ended_process, Code::exception_across_abi};
   if (report.memory_limit == 0 ||
       std::find(std::begin(possible), std::end(possible), failure.code) == std::end(possible))
     return false;
   constexpr std::string_view refused = "std::bad_alloc";
-  return report.memory > report.memory_limit / 4 * 3 || failure.value("exception") == refused ||
-         failure.value("message").ends_with(refused);
+  return report.memory > report.memory_limit / 4 * 3 || failure.value(Key::exception) == refused ||
+         failure.value(Key::message).ends_with(refused);
 }
 
 // Makes EH-P52 of a failure whose text says that threads, memory or files were refused. Memory must have a
@@ -179,7 +184,7 @@ bool is_refusal(Diagnosis& failure, std::string_view text) {
   // The probe begins with few files open. A build that takes all of the usual number did so itself.
   constexpr std::int64_t usual_files = 1024;
   if (hint->resource == "files" &&
-      parse_integer(limits.value("file_limit")).value_or(usual_files) >= usual_files)
+      parse_integer(limits.value(Key::file_limit)).value_or(usual_files) >= usual_files)
     return false;
   failure.code = hint->code;
   explain::add_evidence(failure, *hint);
@@ -190,14 +195,20 @@ bool is_refusal(Diagnosis& failure, std::string_view text) {
 // The same for a probe that ended: by its exception, by what it printed about threads, or with an address
 // space that was nearly full. A program that gets no memory often crashes without a word.
 void look_for_refusal(Diagnosis& failure, const ProbeReport& report, const std::string& printed) {
-  constexpr std::string_view possible[] = {"EH-R02", "EH-R03", "EH-R04", "EH-R05",
-                                           "EH-R10", "EH-R14", "EH-R19"};
+  constexpr Code possible[] = {Code::build_crashed,
+                               Code::engine_ended_process,
+                               Code::engine_ended_process_quietly,
+                               Code::engine_does_not_start_in_time,
+                               Code::exception_across_abi,
+                               Code::probe_killed,
+                               Code::probe_memory_too_small};
   if (std::ranges::find(possible, failure.code) == std::end(possible)) return;
   // The probe's own limit was reached.
-  if (failure.code == "EH-R19" && report.memory > report.memory_limit / 4 * 3) return;
+  if (failure.code == Code::probe_memory_too_small && report.memory > report.memory_limit / 4 * 3) return;
   const auto hint = explain::read_limit_text(printed);
   const bool nearly_full = report.space_limit != 0 && report.space > report.space_limit / 2;
-  if (is_refusal(failure, failure.value("exception")) || is_refusal(failure, failure.value("what"))) return;
+  if (is_refusal(failure, failure.value(Key::exception)) || is_refusal(failure, failure.value(Key::what)))
+    return;
   if (hint && hint->resource == "threads")
     is_refusal(failure, printed);
   else if (nearly_full)
@@ -205,10 +216,10 @@ void look_for_refusal(Diagnosis& failure, const ProbeReport& report, const std::
 }
 
 Diagnosis out_of_memory(const ProbeReport& report, const ProbeRequest& request, const Diagnosis& failure) {
-  Diagnosis diagnosis = diagnose("EH-R19");
-  diagnosis.with("limit", std::to_string(report.memory_limit), request.memory_source)
-      .with("used", std::to_string(report.memory), "/proc/self/statm of the probe");
-  for (const char* key : {"signal", "exception", "in_library", "message", "os_said"})
+  Diagnosis diagnosis = diagnose(Code::probe_memory_too_small);
+  diagnosis.with(Key::limit, std::to_string(report.memory_limit), request.memory_source)
+      .with(Key::used, std::to_string(report.memory), "/proc/self/statm of the probe");
+  for (const Key key : {Key::signal, Key::exception, Key::in_library, Key::message, Key::os_said})
     if (const std::string_view value = failure.value(key); !value.empty()) diagnosis.with(key, value);
   return diagnosis;
 }
@@ -218,51 +229,52 @@ std::optional<Diagnosis> unclean_end(const ChildOutcome& outcome, const ProbeRep
                                      const ProbeRequest& request) {
   const int number = signal_of(outcome, report, request);
   if (report.unloaded && number == 0 && !report.overdue && !outcome.timed_out) return std::nullopt;
-  Diagnosis warning = diagnose("EH-R13");
-  warning.with("file", path_text(request.load.plugin)).with("stage", report.stages.back());
+  Diagnosis warning = diagnose(Code::crash_while_unloading);
+  warning.with(Key::file, path_text(request.load.plugin)).with(Key::stage, report.stages.back());
   if (report.overdue || ending_of(number) == Ending::alarm || outcome.timed_out)
-    warning.with("problem", "it did not end");
+    warning.with(Key::problem, "it did not end");
   else if (number != 0)
-    warning.with("signal", signal_name(number));
+    warning.with(Key::signal, signal_name(number));
   if (const std::string& library = report.crash["in_library"].as_string(); !library.empty())
-    warning.with("in_library", library);
+    warning.with(Key::in_library, library);
   return warning;
 }
 
 // Before its first line the probe has touched nothing of the build, so the probe or the launcher is the
 // cause.
 Diagnosis helper_did_not_start(const ChildOutcome& outcome, const ProbeRequest& request) {
-  Diagnosis diagnosis = diagnose("EH-P20");
-  diagnosis.with("program", request.launcher.empty() ? path_text(request.helper) : request.launcher.front());
+  Diagnosis diagnosis = diagnose(Code::probe_not_started);
+  diagnosis.with(Key::program,
+                 request.launcher.empty() ? path_text(request.helper) : request.launcher.front());
   if (outcome.timed_out) {
-    diagnosis.with("deadline", seconds_text(request.deadline), request.deadline_source);
+    diagnosis.with(Key::deadline, seconds_text(request.deadline), request.deadline_source);
   } else if (outcome.exception != 0) {  // `signal` is only the nearest equivalent
-    diagnosis.with("exit_code", exception_text(outcome.exception));
+    diagnosis.with(Key::exit_code, exception_text(outcome.exception));
   } else if (outcome.signal != 0) {
-    diagnosis.with("signal", signal_name(outcome.signal), "how it ended");
+    diagnosis.with(Key::signal, signal_name(outcome.signal), "how it ended");
   } else if (outcome.status_lost) {
-    diagnosis.with("status_lost", lost_status, "waitpid");
+    diagnosis.with(Key::status_lost, lost_status, "waitpid");
   } else {
-    diagnosis.with("exit_code", std::to_string(outcome.exit_code));
+    diagnosis.with(Key::exit_code, std::to_string(outcome.exit_code));
   }
   if (const std::string words = last_words(outcome.error); !words.empty())
-    diagnosis.with("os_said", words, "its standard error");
+    diagnosis.with(Key::os_said, words, "its standard error");
   return diagnosis;
 }
 
 Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const ProbeRequest& request,
               const std::string& stage) {
-  if (outcome.canceled) return diagnose("EH-P10").with("reason", "on request");
+  if (outcome.canceled) return diagnose(Code::canceled).with(Key::reason, "on request");
   const bool ended_from_outside = ending_of(signal_of(outcome, report, request)) == Ending::killed;
   // A process that survives SIGKILL waits in the kernel for a driver: the probe is not at fault.
   if (report.stages.empty() && !outcome.survived_kill && (outcome.timed_out || !ended_from_outside))
     return helper_did_not_start(outcome, request);
   if (outcome.timed_out) {
-    Diagnosis diagnosis = diagnose("EH-R05");
-    diagnosis.with("deadline", seconds_text(request.deadline), request.deadline_source);
+    Diagnosis diagnosis = diagnose(Code::engine_does_not_start_in_time);
+    diagnosis.with(Key::deadline, seconds_text(request.deadline), request.deadline_source);
     if (const std::string& library = report.crash["in_library"].as_string(); !library.empty())
-      diagnosis.with("in_library", library, "the stack when it was ended");
-    if (outcome.survived_kill) diagnosis.with("survived_kill", "yes");
+      diagnosis.with(Key::in_library, library, "the stack when it was ended");
+    if (outcome.survived_kill) diagnosis.with(Key::survived_kill, "yes");
     return diagnosis;
   }
   if (report.failed.is_object()) {
@@ -277,57 +289,61 @@ Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const Prob
     if (is_out_of_memory(report, diagnosis)) return out_of_memory(report, request, diagnosis);
     if (outcome.exception == 0) return diagnosis;
     // A delay-loaded DLL is searched at its first use (EH-W08).
-    if (const std::string_view code = explain::class_of_windows_error(outcome.exception); !code.empty())
+    if (const Code code = explain::class_of_windows_error(outcome.exception); code != Code::none)
       diagnosis.code = code;
     return std::move(
-        diagnosis.with("exception_code", exception_text(outcome.exception), "how the probe ended"));
+        diagnosis.with(Key::exception_code, exception_text(outcome.exception), "how the probe ended"));
   }
-  if (hint && (hint->code == "EH-L13" || hint->code == "EH-F08" || is_reason_to_end(hint->code)))
+  if (hint && (hint->code == Code::symbol_missing_at_first_call || hint->code == Code::file_damaged ||
+               is_reason_to_end(hint->code)))
     return explain::to_diagnosis(*hint, last_words(outcome.error));
   if (outcome.exit_code == status_without_answer)
-    return diagnose("EH-R09")
-        .with("changed", "descriptors that it did not open", "the probe's exit status")
-        .with("before", "open")
-        .with("after", "closed");
+    return diagnose(Code::engine_changes_process_state)
+        .with(Key::changed, "descriptors that it did not open", "the probe's exit status")
+        .with(Key::before, "open")
+        .with(Key::after, "closed");
   // The probe's answer did not fit any more.
   if (outcome.channel.size() >= channel_bytes)
-    return diagnose("EH-R09")
-        .with("changed", "a descriptor that it did not open", "the probe's channel")
-        .with("before", "the probe's answer alone")
-        .with("after", "more than " + format_bytes(channel_bytes) + " of other text");
-  if (outcome.status_lost) return diagnose("EH-R04").with("status_lost", lost_status, "waitpid");
-  return diagnose("EH-R04").with("exit_code", std::to_string(outcome.exit_code));
+    return diagnose(Code::engine_changes_process_state)
+        .with(Key::changed, "a descriptor that it did not open", "the probe's channel")
+        .with(Key::before, "the probe's answer alone")
+        .with(Key::after, "more than " + format_bytes(channel_bytes) + " of other text");
+  if (outcome.status_lost)
+    return diagnose(Code::engine_ended_process_quietly).with(Key::status_lost, lost_status, "waitpid");
+  return diagnose(Code::engine_ended_process_quietly).with(Key::exit_code, std::to_string(outcome.exit_code));
 }
 
 }  // namespace
 
 void refine_report(Diagnosis& diagnosis) {
-  if (diagnosis.code != "EH-E01") return;
+  if (diagnosis.code != Code::engine_reports_error) return;
   // Nothing failed, and the program that created the engine reports the same.
-  if (!diagnosis.value("overcome").empty()) return;
-  if (diagnosis.value("origin") == "cuda") {
-    const auto native = parse_integer(diagnosis.value("native"));
-    const std::string_view code = native ? explain::class_of_cuda_error(*native) : std::string_view();
-    if (!code.empty()) diagnosis.code = code;
+  if (!diagnosis.value(Key::overcome).empty()) return;
+  if (diagnosis.value(Key::origin) == "cuda") {
+    const auto native = parse_integer(diagnosis.value(Key::native));
+    const Code code = native ? explain::class_of_cuda_error(*native) : Code::none;
+    if (code != Code::none) diagnosis.code = code;
     // 35 is also the runtime's error when there is no driver at all, and 801 is it on Windows; the driver's
     // version is 0 then.
-    const std::string_view found = diagnosis.value("found");
-    if ((native == 35 || native == 801) && (found == "0" || found == "0.0")) diagnosis.code = "EH-G01";
+    const std::string_view found = diagnosis.value(Key::found);
+    if ((native == 35 || native == 801) && (found == "0" || found == "0.0"))
+      diagnosis.code = Code::driver_not_found;
     return;
   }
   // An adapter passes on its runtime's message. It gets a class of its own only for facts that only the
   // runtime knows (the GPU, the parts of cuDNN). For a library the message only names it, and the files
   // decide (recheck).
-  const auto hint = explain::read_engine_text(diagnosis.value("message"));
+  const auto hint = explain::read_engine_text(diagnosis.value(Key::message));
   if (!hint) {
-    is_refusal(diagnosis, diagnosis.value("message"));
+    is_refusal(diagnosis, diagnosis.value(Key::message));
     return;
   }
-  if (hint->code.starts_with("EH-G") || hint->code == "EH-R15" || hint->code == "EH-R16") {
+  if (area_of(hint->code) == Area::gpus || hint->code == Code::run_time_library_missing ||
+      hint->code == Code::cudnn_parts_differ) {
     diagnosis.code = hint->code;
     explain::add_evidence(diagnosis, *hint);
-  } else if (hint->code == "EH-L01" && diagnosis.value("missing_library").empty()) {
-    diagnosis.with("missing_library", hint->subject, "the message");
+  } else if (hint->code == Code::library_missing && diagnosis.value(Key::missing_library).empty()) {
+    diagnosis.with(Key::missing_library, hint->subject, "the message");
   }
 }
 
@@ -363,9 +379,9 @@ ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const P
   if (const std::string printed(trim(printed_by_build)); !printed.empty()) {
     constexpr std::size_t most = 200;
     result.warnings.push_back(
-        std::move(diagnose("EH-R07")
-                      .with("file", path_text(request.load.plugin))
-                      .with("output", printed.substr(0, most), "standard output of the probe")));
+        std::move(diagnose(Code::engine_writes_to_standard_output)
+                      .with(Key::file, path_text(request.load.plugin))
+                      .with(Key::output, printed.substr(0, most), "standard output of the probe")));
   }
   for (const Json& warning : report.warnings.as_array()) {
     result.warnings.push_back(diagnosis_from_wire(warning));
@@ -382,13 +398,13 @@ ProbeResult judge(const ChildOutcome& outcome, const std::string& nonce, const P
   }
   Diagnosis diagnosis = why(outcome, report, request, result.stage);
   look_for_refusal(diagnosis, report, outcome.error);
-  if (diagnosis.value("file").empty()) diagnosis.with("file", path_text(request.load.plugin));
-  if (diagnosis.value("stage").empty()) diagnosis.with("stage", result.stage);
-  if (!result.testing.empty() && diagnosis.value("device").empty())
-    diagnosis.with("device", result.testing, "the self-test that began last");
+  if (diagnosis.value(Key::file).empty()) diagnosis.with(Key::file, path_text(request.load.plugin));
+  if (diagnosis.value(Key::stage).empty()) diagnosis.with(Key::stage, result.stage);
+  if (!result.testing.empty() && diagnosis.value(Key::device).empty())
+    diagnosis.with(Key::device, result.testing, "the self-test that began last");
   if (const std::string words = last_words(outcome.error);
-      !words.empty() && diagnosis.value("os_said") != words)
-    diagnosis.with("last_words", words, "standard error of the probe");
+      !words.empty() && diagnosis.value(Key::os_said) != words)
+    diagnosis.with(Key::last_words, words, "standard error of the probe");
   result.diagnosis = std::move(diagnosis);
   return result;
 }

@@ -7,15 +7,15 @@ namespace enginehost::load {
 Json diagnosis_to_wire(const Diagnosis& diagnosis) {
   Json evidence = Json::array();
   for (const Evidence& fact : diagnosis.evidence)
-    evidence.push(Json::array().push(fact.what).push(fact.value).push(fact.source));
-  return Json::object().set("code", diagnosis.code).set("evidence", std::move(evidence));
+    evidence.push(Json::array().push(fact.name()).push(fact.value).push(fact.source));
+  return Json::object().set("code", diagnosis.code_text()).set("evidence", std::move(evidence));
 }
 
 Diagnosis diagnosis_from_wire(const Json& wire) {
-  Diagnosis diagnosis = diagnose(wire["code"].as_string());
+  Diagnosis diagnosis = diagnosis_named(wire["code"].as_string());
   for (const Json& fact : wire["evidence"].as_array())
     if (const auto& parts = fact.as_array(); parts.size() == 3)
-      diagnosis.with(parts[0].as_string(), parts[1].as_string(), parts[2].as_string());
+      diagnosis.with_named(parts[0].as_string(), parts[1].as_string(), parts[2].as_string());
   return diagnosis;
 }
 

@@ -66,13 +66,18 @@ struct Component {
   std::vector<std::string> stands_in_for;
 };
 
+// One thing by which an installation was recognized: {"CUDA", "12.4", the file that says so}.
+struct InstallationSign {
+  std::string what, value, source;
+};
+
 // A runtime that is already on this machine and is loaded from where it lies (host/installations).
 struct InPlace {
   std::string path;                            // the installation's path, for people
   std::string root;                            // passed to the plugin as its folder; empty: the view
   std::string identity;                        // identity of its files now; changes after an upgrade
   std::vector<std::string> dependency_stamps;  // the files that show whether it is still the same
-  std::vector<Evidence> found;                 // how it was recognized, for people
+  std::vector<InstallationSign> found;         // how it was recognized, for people
   std::optional<Diagnosis> problem;            // why it cannot be opened
 };
 

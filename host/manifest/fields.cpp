@@ -17,7 +17,10 @@ std::string in_quotes(std::string_view text) {
 
 void Reading::refuse(std::string_view member, std::string_view problem) {
   if (!mistake)
-    mistake = diagnose("EH-M02").with("document", document).with("member", member).with("problem", problem);
+    mistake = diagnose(Code::member_wrong)
+                  .with(Key::document, document)
+                  .with(Key::member, member)
+                  .with(Key::problem, problem);
 }
 
 Fields::Fields(Reading& reading, const Json& object, std::string place)
@@ -149,8 +152,10 @@ std::vector<std::string> Fields::warn_of_unknown() {
 
 Result<void> check_version(const Json& document, const std::string& name) {
   if (const Json& format = document["format"]; format.is_integer() && format.as_integer() != 1)
-    return fail(
-        diagnose("EH-M04").with("document", name).with("found", format.dump()).with("supported", "1"));
+    return fail(diagnose(Code::format_too_new)
+                    .with(Key::document, name)
+                    .with(Key::found, format.dump())
+                    .with(Key::supported, "1"));
   // Every field of manifests and indexes; "requires.cuda" counts by its last part.
   static const auto& known = *new std::set<std::string_view>{
       "$schema",    "accept",        "arch",         "archive",    "artifacts",     "blocked",
@@ -169,7 +174,7 @@ Result<void> check_version(const Json& document, const std::string& name) {
   for (const Json& field : document["critical"].as_array()) {
     const std::string_view text = field.as_string();
     if (!known.contains(text.substr(text.rfind('.') + 1)))
-      return fail(diagnose("EH-M03").with("document", name).with("member", text));
+      return fail(diagnose(Code::critical_member_unknown).with(Key::document, name).with(Key::member, text));
   }
   return {};
 }

@@ -43,15 +43,16 @@ std::string engine_named_by(const IndexEntry& entry) {
 // A URL's failure keeps its own code, which shows whether to try again. A folder's becomes a failure of the
 // repository.
 Diagnosis index_failure(Diagnosis cause, const std::string& location) {
-  if (is_url(location) || cause.code == "EH-F24")
-    return cause.with("repository", location).within("reading the index of repository " + location);
+  if (is_url(location) || cause.code == Code::too_many_open_files)
+    return cause.with(Key::repository, location).within("reading the index of repository " + location);
   std::string problem = "its index.json cannot be read";
-  if (!cause.value("limit").empty())
-    problem = "its index.json has " + size_text(cause.value("size")) + ", and at most " +
-              size_text(cause.value("limit")) + " are read";
-  else if (!cause.value("problem").empty())
-    problem = "its index.json is " + std::string(cause.value("problem"));
-  Diagnosis diagnosis = diagnose("EH-M07").with("repository", location).with("problem", problem);
+  if (!cause.value(Key::limit).empty())
+    problem = "its index.json has " + size_text(cause.value(Key::size)) + ", and at most " +
+              size_text(cause.value(Key::limit)) + " are read";
+  else if (!cause.value(Key::problem).empty())
+    problem = "its index.json is " + std::string(cause.value(Key::problem));
+  Diagnosis diagnosis =
+      diagnose(Code::repository_unusable).with(Key::repository, location).with(Key::problem, problem);
   for (const Evidence& evidence : cause.evidence) diagnosis.evidence.push_back(evidence);
   return diagnosis;
 }
@@ -71,42 +72,44 @@ std::optional<std::string> kept_copy(const IndexEntry& entry, DocumentReader& re
 // Returns true for a document that is longer than the reader was allowed to read: a server's is EH-N07, a
 // folder's EH-F01 with "limit".
 bool is_beyond_limit(const Diagnosis& failure) {
-  return failure.code == "EH-N07" || !failure.value("limit").empty();
+  return failure.code == Code::fetched_length_wrong || !failure.value(Key::limit).empty();
 }
 
 Result<std::string> read_verified(const std::string& location, const IndexEntry& entry,
                                   DocumentReader& reader) {
   const std::string document = below(location, entry.path);
   const auto too_large = [&] {
-    return fail(diagnose("EH-M07")
-                    .with("repository", location)
-                    .with("document", document)
-                    .with("problem", entry.path + " has " +
-                                         (entry.size != 0 ? format_bytes(entry.size) : "more") +
-                                         ", and at most " + format_bytes(largest_document) + " are read"));
+    return fail(diagnose(Code::repository_unusable)
+                    .with(Key::repository, location)
+                    .with(Key::document, document)
+                    .with(Key::problem, entry.path + " has " +
+                                            (entry.size != 0 ? format_bytes(entry.size) : "more") +
+                                            ", and at most " + format_bytes(largest_document) + " are read"));
   };
   if (entry.size > largest_document) return too_large();
-  Diagnosis differs = diagnose("EH-M05").with("document", document).with("repository", location);
+  Diagnosis differs = diagnose(Code::manifest_differs_from_index)
+                          .with(Key::document, document)
+                          .with(Key::repository, location);
   auto read = reader.read_listed(document, largest_document);
   if (!read && entry.size == 0 && is_beyond_limit(read.error())) return too_large();
   // An expected document is received up to the size that the index states.
-  if (!read && read.error().code == "EH-N07" && entry.size != 0)
-    return fail(differs.with("expected_size", std::to_string(entry.size), "index.json")
-                    .with("size", read.error().value("actual"), "the server"));
+  if (!read && read.error().code == Code::fetched_length_wrong && entry.size != 0)
+    return fail(differs.with(Key::expected_size, std::to_string(entry.size), "index.json")
+                    .with(Key::size, read.error().value(Key::actual), "the server"));
   TRY_ASSIGN(std::string bytes, std::move(read));
   if (entry.size != 0 && bytes.size() != entry.size)
-    return fail(differs.with("expected_size", std::to_string(entry.size), "index.json")
-                    .with("size", std::to_string(bytes.size()), "document"));
+    return fail(differs.with(Key::expected_size, std::to_string(entry.size), "index.json")
+                    .with(Key::size, std::to_string(bytes.size()), "document"));
   const std::string digest = sha256_hex(bytes);
   if (digest != entry.sha256)
-    return fail(differs.with("expected", entry.sha256, "index.json").with("found", digest, "document"));
+    return fail(differs.with(Key::expected, entry.sha256, "index.json").with(Key::found, digest, "document"));
   reader.keep(entry.sha256, bytes);
   return bytes;
 }
 
 // Unreadable content from a server is marked as wrong bytes; in a folder it is a wrong argument.
 Diagnosis sent_from(const std::string& location, Diagnosis diagnosis) {
-  if (is_url(location)) diagnosis.with("sent_by", location);
+  if (is_url(location)) diagnosis.with(Key::sent_by, location);
   return diagnosis;
 }
 
@@ -125,11 +128,11 @@ Result<std::shared_ptr<const Manifest>> load_manifest(const RepositoryContent& c
   TRY_ASSIGN(const std::string bytes,
              kept ? Result<std::string>(std::move(*kept)) : read_verified(location, entry, reader));
   if (bytes.size() > bytes_left)
-    return fail(diagnose("EH-M07")
-                    .with("repository", location)
-                    .with("document", below(location, entry.path))
-                    .with("problem", "its manifests have more than " + format_bytes(most_manifest_bytes) +
-                                         " together, and " + entry.path + " is not read"));
+    return fail(diagnose(Code::repository_unusable)
+                    .with(Key::repository, location)
+                    .with(Key::document, below(location, entry.path))
+                    .with(Key::problem, "its manifests have more than " + format_bytes(most_manifest_bytes) +
+                                            " together, and " + entry.path + " is not read"));
   bytes_left -= bytes.size();
   const std::string name = below(location, entry.path);
   auto manifest = parse_json(bytes, name).and_then([&](const Json& document) {
@@ -138,12 +141,13 @@ Result<std::shared_ptr<const Manifest>> load_manifest(const RepositoryContent& c
   if (!manifest) return fail(sent_from(location, std::move(manifest).error()));
   // A client that needs another engine does not read this manifest, so the index must be right.
   if (!entry.engine.empty() && (*manifest)->engine != entry.engine)
-    return fail(sent_from(location, diagnose("EH-M02")
-                                        .with("document", name)
-                                        .with("member", "engine")
-                                        .with("problem", "it is \"" + (*manifest)->engine +
-                                                             "\", and the index lists the manifest for \"" +
-                                                             entry.engine + "\"")));
+    return fail(sent_from(
+        location,
+        diagnose(Code::member_wrong)
+            .with(Key::document, name)
+            .with(Key::member, "engine")
+            .with(Key::problem, "it is \"" + (*manifest)->engine +
+                                    "\", and the index lists the manifest for \"" + entry.engine + "\"")));
   return manifest;
 }
 
@@ -190,7 +194,7 @@ void load_manifests(RepositoryContent& content, const std::vector<const IndexEnt
       auto manifest = load_manifest(content, *entries[i], std::move(kept[i - begin]), reader, bytes_left);
       if (!manifest) {
         Diagnosis failure = std::move(manifest).error().within("reading repository " + content.location);
-        if (!entries[i]->engine.empty()) failure.with("manifest_of", entries[i]->engine, "index.json");
+        if (!entries[i]->engine.empty()) failure.with(Key::manifest_of, entries[i]->engine, "index.json");
         content.failures.push_back(std::move(failure));
         continue;
       }
@@ -274,11 +278,11 @@ Result<RepositoryContent> read_repository(const std::string& location, DocumentR
                           content.index.warnings.end());
   if (!with_manifests) return content;
   if (content.index.manifests.size() > most_manifests)
-    return fail(diagnose("EH-M07")
-                    .with("repository", location)
-                    .with("problem", "its index lists " + std::to_string(content.index.manifests.size()) +
-                                         " manifests, and at most " + std::to_string(most_manifests) +
-                                         " are read"));
+    return fail(diagnose(Code::repository_unusable)
+                    .with(Key::repository, location)
+                    .with(Key::problem, "its index lists " + std::to_string(content.index.manifests.size()) +
+                                            " manifests, and at most " + std::to_string(most_manifests) +
+                                            " are read"));
   load_manifests(content, needed_entries(content, engines), reader, now);
   return content;
 }
@@ -297,10 +301,11 @@ Result<RepositoryContent> read_with_retries(const std::string& location, Documen
     }
     // Index and signature are two files. One may be newer than the other while their keeper replaces them, or
     // in cached copies.
-    const std::string& code = content.error().code;
+    const Code code = content.error().code;
     const bool may_have_changed =
-        code == "EH-M08" || code == "EH-M09" || code == "EH-M10" || code == "EH-M13" ||
-        (code == "EH-M11" && attempt == 1);  // a kept index beside a newer timestamp
+        code == Code::too_few_signatures || code == Code::signature_wrong || code == Code::key_not_trusted ||
+        code == Code::key_revoked ||
+        (code == Code::older_than_seen && attempt == 1);  // a kept index beside a newer timestamp
     if (!may_have_changed || attempt == most_attempts || !reader.refetch()) return content;
   }
 }
@@ -333,7 +338,7 @@ std::optional<std::int64_t> seconds_of_time(const std::string& text) {
 
 Result<std::string> FolderReader::read(const std::string& location, std::uint64_t limit) {
   auto bytes = read_file(path_of(location), limit);
-  if (!bytes) bytes.error().with("place", "repository");
+  if (!bytes) bytes.error().with(Key::place, "repository");
   return bytes;
 }
 
@@ -358,10 +363,10 @@ IndexEntry read_entry(Reading& reading, const Json& object, std::string place) {
   Fields members(reading, object, std::move(place));
   members.text("path", Need::required, is_text, entry.path);
   if (!entry.path.empty() && !is_view_path(entry.path))
-    reading.mistake = diagnose("EH-M06")
-                          .with("document", reading.document)
-                          .with("member", members.place_of("path"))
-                          .with("path", entry.path);
+    reading.mistake = diagnose(Code::manifest_path_leaves_repository)
+                          .with(Key::document, reading.document)
+                          .with(Key::member, members.place_of("path"))
+                          .with(Key::path, entry.path);
   members.text("sha256", Need::required, is_digest, entry.sha256);
   std::optional<std::uint64_t> size;
   members.size("size", Need::nullable, size);

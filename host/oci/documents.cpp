@@ -20,10 +20,10 @@ class Reading {
   explicit Reading(std::string_view name) : name_(name) {}
 
   tl::unexpected<Diagnosis> refuse(std::string_view problem) const {
-    Diagnosis diagnosis = diagnose("EH-N32");
-    diagnosis.with("reference", name_);
-    if (!media_type.empty()) diagnosis.with("media_type", media_type.substr(0, 200));
-    return fail(std::move(diagnosis.with("problem", problem)));
+    Diagnosis diagnosis = diagnose(Code::not_an_image_manifest);
+    diagnosis.with(Key::reference, name_);
+    if (!media_type.empty()) diagnosis.with(Key::media_type, media_type.substr(0, 200));
+    return fail(std::move(diagnosis.with(Key::problem, problem)));
   }
 
   Result<Descriptor> descriptor(const Json& entry, const std::string& place) const {
@@ -79,7 +79,7 @@ std::string Descriptor::annotation(std::string_view name) const {
 Result<Document> read_document(std::string_view text, std::string_view name) {
   Reading reading(name);
   const auto parsed = parse_json(text, name, {largest_document, 16});
-  if (!parsed) return reading.refuse("it is not JSON: " + std::string(parsed.error().value("problem")));
+  if (!parsed) return reading.refuse("it is not JSON: " + std::string(parsed.error().value(Key::problem)));
   const Json& json = *parsed;
   if (!json.is_object()) return reading.refuse("it is not a JSON object");
   Document document;

@@ -16,14 +16,16 @@ constexpr std::size_t most_manifests = 32;  // the most entries examined, and na
 
 Diagnosis not_there(const Reference& reference, const RegistryAnswer& answer) {
   const bool is_missing = answer.status == 404;
-  Diagnosis diagnosis = diagnose(is_missing ? "EH-N31" : "EH-N04");
-  diagnosis.with("reference", reference.text()).with("registry", reference.host).with("url", answer.url);
-  diagnosis.with("status", std::to_string(answer.status)).with("host", transfer::host_of(answer.url));
-  if (answer.is_transient) diagnosis.with("temporary", "yes");
+  Diagnosis diagnosis = diagnose(is_missing ? Code::not_in_registry : Code::server_refuses);
+  diagnosis.with(Key::reference, reference.text())
+      .with(Key::registry, reference.host)
+      .with(Key::url, answer.url);
+  diagnosis.with(Key::status, std::to_string(answer.status)).with(Key::host, transfer::host_of(answer.url));
+  if (answer.is_transient) diagnosis.with(Key::temporary, "yes");
   if (answer.is_transient && answer.retry_after)
-    diagnosis.with("retry_after", text_of_time(std::time(nullptr) + answer.retry_after->count()),
+    diagnosis.with(Key::retry_after, text_of_time(std::time(nullptr) + answer.retry_after->count()),
                    "Retry-After of the answer");
-  if (!answer.said.empty()) diagnosis.with(is_missing ? "registry_said" : "server_said", answer.said);
+  if (!answer.said.empty()) diagnosis.with(is_missing ? Key::registry_said : Key::server_said, answer.said);
   return diagnosis;
 }
 
@@ -37,11 +39,11 @@ Result<Document> fetch_document(Registry& registry, const Reference& reference, 
   if (version.starts_with("sha256:"))
     if (const std::string actual = sha256_hex(answer.body);
         version.compare(7, std::string::npos, actual) != 0)
-      return fail(diagnose("EH-N33")
-                      .with("reference", reference.text())
-                      .with("url", answer.url)
-                      .with("expected_sha256", version.substr(7))
-                      .with("actual_sha256", actual));
+      return fail(diagnose(Code::registry_manifest_wrong)
+                      .with(Key::reference, reference.text())
+                      .with(Key::url, answer.url)
+                      .with(Key::expected_sha256, version.substr(7))
+                      .with(Key::actual_sha256, actual));
   return read_document(answer.body, reference.host + "/" + reference.repository +
                                         (version.starts_with("sha256:") ? "@" : ":") + version);
 }
@@ -78,31 +80,31 @@ bool lists(const Document& manifest, const std::string& sha256) {
 Result<void> find_in_documents(Registry& registry, const Reference& reference, const Wanted& wanted) {
   const std::string version = reference.digest.empty() ? reference.tag : "sha256:" + reference.digest;
   TRY_ASSIGN(const Document top, fetch_document(registry, reference, version));
-  Diagnosis missing = diagnose("EH-N34");
-  missing.with("reference", reference.text()).with("sha256", wanted.sha256);
+  Diagnosis missing = diagnose(Code::artifact_not_listed);
+  missing.with(Key::reference, reference.text()).with(Key::sha256, wanted.sha256);
   if (!top.is_index) {
     if (lists(top, wanted.sha256)) return {};
-    return fail(std::move(missing.with("problem", "its manifest lists no layer with that digest")));
+    return fail(std::move(missing.with(Key::problem, "its manifest lists no layer with that digest")));
   }
   std::vector<std::pair<int, const Descriptor*>> fitting;
   std::size_t named = 0;
   for (const Descriptor& entry : top.manifests) {
-    if (++named <= most_manifests) missing.with("offered", said_of(entry).substr(0, 200));
+    if (++named <= most_manifests) missing.with(Key::offered, said_of(entry).substr(0, 200));
     if (const auto points = fit_of(entry, wanted)) fitting.emplace_back(*points, &entry);
   }
   std::stable_sort(fitting.begin(), fitting.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   if (fitting.size() > most_manifests) fitting.resize(most_manifests);
   const PlatformName here = platform_name(wanted.os, wanted.arch);
-  missing.with("platform", here.os + "/" + here.architecture +
-                               (here.variant.empty() ? "" : "/" + here.variant) + " " + wanted.flavor);
+  missing.with(Key::platform, here.os + "/" + here.architecture +
+                                  (here.variant.empty() ? "" : "/" + here.variant) + " " + wanted.flavor);
   for (const auto& [points, entry] : fitting) {
     TRY_ASSIGN(const Document manifest, fetch_document(registry, reference, "sha256:" + entry->digest));
     if (!manifest.is_index && lists(manifest, wanted.sha256)) return {};
   }
-  return fail(std::move(missing.with("problem", fitting.empty()
-                                                    ? "its index has no entry for this platform and flavor"
-                                                    : "no manifest of its index lists that digest")));
+  return fail(std::move(missing.with(Key::problem, fitting.empty()
+                                                       ? "its index has no entry for this platform and flavor"
+                                                       : "no manifest of its index lists that digest")));
 }
 
 }  // namespace
@@ -111,7 +113,7 @@ Result<transfer::Place> locate(std::string_view text, const Wanted& wanted,
                                const transfer::TransferOptions& options,
                                const std::optional<CancelToken>& cancel) {
   TRY_ASSIGN(const Reference reference, read_reference(text));
-  if (options.offline) return fail(diagnose("EH-N10").with("url", reference.text()));
+  if (options.offline) return fail(diagnose(Code::offline).with(Key::url, reference.text()));
   Registry registry(reference.host, reference.repository, "pull", options, cancel);
   const bool names_the_blob =
       reference.digest == wanted.sha256 || (reference.digest.empty() && reference.tag.empty());

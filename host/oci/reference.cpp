@@ -79,7 +79,9 @@ std::string Reference::text() const {
 
 Result<Reference> read_reference(std::string_view text) {
   const auto refuse = [&](std::string_view problem) {
-    return fail(diagnose("EH-N35").with("reference", text.substr(0, 300)).with("problem", problem));
+    return fail(diagnose(Code::not_a_registry_reference)
+                    .with(Key::reference, text.substr(0, 300))
+                    .with(Key::problem, problem));
   };
   Reference reference;
   std::string_view rest = text;

@@ -39,7 +39,7 @@ bool may_go_plain(const std::string& host, const std::vector<std::string>& allow
 
 Result<std::string> token_in(std::string_view body) {
   const auto refuse = [](std::string_view problem) {
-    return fail(diagnose("EH-N30").with("problem", problem));
+    return fail(diagnose(Code::registry_refuses_access).with(Key::problem, problem));
   };
   const auto document = parse_json(body, "token service", {largest_token_answer, 16});
   if (!document) return refuse("the token service's answer is not JSON");
@@ -88,9 +88,9 @@ transfer::HttpOutcome Registry::exchange(const RegistryRequest& request, std::st
     http.authorization = authorization_;
   else
     http.authorization.anonymous = true;
-  const Diagnosis too_long = diagnose("EH-N32")
-                                 .with("reference", http.url)
-                                 .with("problem", "it is longer than " + format_bytes(request.limit));
+  const Diagnosis too_long = diagnose(Code::not_an_image_manifest)
+                                 .with(Key::reference, http.url)
+                                 .with(Key::problem, "it is longer than " + format_bytes(request.limit));
   return read_whole(http, body, request.limit, too_long, !request.body);
 }
 
@@ -136,7 +136,7 @@ Result<void> Registry::pause(int failures, std::optional<std::chrono::seconds> a
       std::chrono::seconds(30));
   const auto end = std::chrono::steady_clock::now() + time;
   while (std::chrono::steady_clock::now() < end) {
-    if (cancel_ && cancel_->canceled()) return fail(diagnose("EH-P10").with("url", url_of("")));
+    if (cancel_ && cancel_->canceled()) return fail(diagnose(Code::canceled).with(Key::url, url_of("")));
     std::this_thread::sleep_for(std::min(time, milliseconds(50)));
   }
   return {};
@@ -153,7 +153,8 @@ Result<transfer::HttpOutcome> Registry::first_exchange(const RegistryRequest& re
     scheme_ = "https";
     transfer::HttpOutcome secure = exchange(request, body);
     // A refused certificate shows that the registry speaks TLS; a failed handshake does not.
-    const bool refused = secure.diagnosis && secure.diagnosis->code == "EH-N05" && !secure.transient;
+    const bool refused =
+        secure.diagnosis && secure.diagnosis->code == Code::no_secure_connection && !secure.transient;
     if (secure.answer.status != 0 || refused) return go_on(request, body, std::move(secure));
     scheme_ = "http";
     if (outcome.answer.status != 0) return outcome;
@@ -162,19 +163,20 @@ Result<transfer::HttpOutcome> Registry::first_exchange(const RegistryRequest& re
   scheme_ = "https";
   TRY_ASSIGN(transfer::HttpOutcome outcome, go_on(request, body, exchange(request, body)));
   // A refused certificate is no failed handshake. Only the latter may mean a server without TLS.
-  if (outcome.diagnosis && outcome.diagnosis->code == "EH-N05" && outcome.transient)
-    return fail(
-        diagnose("EH-N37").with("registry", host_).with("curl_said", outcome.diagnosis->value("curl_said")));
+  if (outcome.diagnosis && outcome.diagnosis->code == Code::no_secure_connection && outcome.transient)
+    return fail(diagnose(Code::registry_without_tls)
+                    .with(Key::registry, host_)
+                    .with(Key::curl_said, outcome.diagnosis->value(Key::curl_said)));
   return outcome;
 }
 
 Diagnosis Registry::refusal(const transfer::HttpOutcome& refused) const {
-  Diagnosis diagnosis = diagnose("EH-N30");
-  diagnosis.with("registry", host_).with("repository", repository_).with("actions", actions_);
-  diagnosis.with("status", std::to_string(refused.answer.status));
+  Diagnosis diagnosis = diagnose(Code::registry_refuses_access);
+  diagnosis.with(Key::registry, host_).with(Key::repository, repository_).with(Key::actions, actions_);
+  diagnosis.with(Key::status, std::to_string(refused.answer.status));
   if (const std::string said = transfer::message_of_server(refused.error_body); !said.empty())
-    diagnosis.with("registry_said", said);
-  diagnosis.with("signed_in", authorization_.empty() ? "no" : "yes");
+    diagnosis.with(Key::registry_said, said);
+  diagnosis.with(Key::signed_in, authorization_.empty() ? "no" : "yes");
   return diagnosis;
 }
 
@@ -182,11 +184,11 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
   const std::string& realm = challenge["realm"];
   const std::string realm_host = host_of(realm);
   const auto refuse = [&](std::string_view problem) {
-    return fail(diagnose("EH-N30")
-                    .with("registry", host_)
-                    .with("repository", repository_)
-                    .with("token_service", printable_line(without_passwords(realm).substr(0, 200)))
-                    .with("problem", problem));
+    return fail(diagnose(Code::registry_refuses_access)
+                    .with(Key::registry, host_)
+                    .with(Key::repository, repository_)
+                    .with(Key::token_service, printable_line(without_passwords(realm).substr(0, 200)))
+                    .with(Key::problem, problem));
   };
   if (!transfer::is_url(realm) || realm_host.empty())
     return refuse("the registry names no token service that is a URL");
@@ -210,17 +212,17 @@ Result<void> Registry::fetch_token(const Challenge& challenge) {
     // service and receive its token.
     request.authorization.anonymous = name_of(realm_host) != name_of(host_);
   std::string body;
-  const Diagnosis too_long = diagnose("EH-N30").with("problem", "too long");
+  const Diagnosis too_long = diagnose(Code::registry_refuses_access).with(Key::problem, "too long");
   const auto once = [&] { return read_whole(request, body, largest_token_answer, too_long, true); };
   TRY_ASSIGN(const transfer::HttpOutcome outcome, with_patience(once, once()));
   const bool refused = outcome.answer.status >= 400 && outcome.answer.status < 500;
   if (outcome.diagnosis && refused && !outcome.transient) {
     Diagnosis diagnosis = refusal(outcome);
-    return fail(std::move(diagnosis.with("token_service", realm)));
+    return fail(std::move(diagnosis.with(Key::token_service, realm)));
   }
   if (outcome.diagnosis) return fail(*outcome.diagnosis);
   auto token = token_in(body);
-  if (!token) return refuse(token.error().value("problem"));
+  if (!token) return refuse(token.error().value(Key::problem));
   authorization_ = {};
   authorization_.bearer = std::move(*token);
   return {};
@@ -253,15 +255,15 @@ Result<void> Registry::sign_in(const RegistryRequest& request, const std::vector
 }
 
 Result<RegistryAnswer> Registry::ask(const RegistryRequest& request) {
-  if (options_.offline) return fail(diagnose("EH-N10").with("url", url_of(request.path)));
+  if (options_.offline) return fail(diagnose(Code::offline).with(Key::url, url_of(request.path)));
   std::string body;
   for (bool signed_in = false;; signed_in = true) {
     TRY_ASSIGN(transfer::HttpOutcome outcome, scheme_.empty()
                                                   ? first_exchange(request, body)
                                                   : go_on(request, body, exchange(request, body)));
-    if (outcome.answer.status == 0 || (outcome.diagnosis && outcome.diagnosis->code != "EH-N04"))
+    if (outcome.answer.status == 0 || (outcome.diagnosis && outcome.diagnosis->code != Code::server_refuses))
       return fail(outcome.diagnosis ? std::move(*outcome.diagnosis)
-                                    : diagnose("EH-N02").with("url", url_of("")));
+                                    : diagnose(Code::no_connection).with(Key::url, url_of("")));
     if (outcome.answer.status == 401 && !signed_in) {
       std::vector<Challenge> challenges;
       for (const std::string& header : outcome.answer.challenges)

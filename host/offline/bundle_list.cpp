@@ -20,11 +20,11 @@ class Reading {
 
   void refuse(const std::string& member, std::string_view problem) {
     if (mistake) return;
-    mistake = diagnose("EH-F40")
-                  .with("file", name_)
-                  .with("entry", list_entry)
-                  .with("member", member)
-                  .with("problem", member + " " + std::string(problem));
+    mistake = diagnose(Code::bundle_damaged)
+                  .with(Key::file, name_)
+                  .with(Key::entry, list_entry)
+                  .with(Key::member, member)
+                  .with(Key::problem, member + " " + std::string(problem));
   }
   std::string text(const Json& object, const std::string& at, const char* member,
                    bool (*is_right)(std::string_view), bool required = true) {
@@ -197,10 +197,10 @@ Result<BundleList> read_bundle_list(std::string_view text, std::string_view name
   Reading reading(name);
   auto document = parse_json(text, name, {largest_list, 8, most_values});
   if (!document)
-    return fail(std::move(diagnose("EH-F40")
-                              .with("file", name)
-                              .with("entry", list_entry)
-                              .with("problem", document.error().value("problem"))));
+    return fail(std::move(diagnose(Code::bundle_damaged)
+                              .with(Key::file, name)
+                              .with(Key::entry, list_entry)
+                              .with(Key::problem, document.error().value(Key::problem))));
   if ((*document)["kind"].as_string() != list_kind) {
     reading.refuse("kind", "does not say that this is a bundle");
     return fail(std::move(*reading.mistake));

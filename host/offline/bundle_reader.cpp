@@ -26,27 +26,27 @@ Result<std::vector<ListedPart>> read_parts_list(const fs::path& list) {
   for (const ListedPart& part : parts) {
     calls::Status status{};
     if (calls::stat(part.file, &status) != 0)
-      return fail(diagnose_errno("EH-F42", errno)
-                      .with("part", path_text(part.file))
-                      .with("list", path_text(list))
-                      .with("number", std::to_string(&part - parts.data() + 1))
-                      .with("count", std::to_string(parts.size())));
+      return fail(diagnose_errno(Code::bundle_part_missing, errno)
+                      .with(Key::part, path_text(part.file))
+                      .with(Key::list, path_text(list))
+                      .with(Key::number, std::to_string(&part - parts.data() + 1))
+                      .with(Key::count, std::to_string(parts.size())));
     if (const auto actual = static_cast<std::uint64_t>(status.st_size); actual != part.size)
-      return fail(diagnose("EH-F43")
-                      .with("part", path_text(part.file))
-                      .with("problem", actual < part.size ? "it is cut" : "it is too long")
-                      .with("expected_size", std::to_string(part.size), path_text(list))
-                      .with("size", std::to_string(actual)));
+      return fail(diagnose(Code::bundle_part_wrong)
+                      .with(Key::part, path_text(part.file))
+                      .with(Key::problem, actual < part.size ? "it is cut" : "it is too long")
+                      .with(Key::expected_size, std::to_string(part.size), path_text(list))
+                      .with(Key::size, std::to_string(actual)));
   }
   return parts;
 }
 
 Diagnosis swapped(const ListedPart& part, const std::string& actual) {
-  return diagnose("EH-F43")
-      .with("part", path_text(part.file))
-      .with("problem", "its bytes are not those of this export")
-      .with("expected", part.sha256, "list of parts")
-      .with("found", actual);
+  return diagnose(Code::bundle_part_wrong)
+      .with(Key::part, path_text(part.file))
+      .with(Key::problem, "its bytes are not those of this export")
+      .with(Key::expected, part.sha256, "list of parts")
+      .with(Key::found, actual);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ la_ssize_t BundleReader::State::more() {
   while (at < parts.size()) {
     ListedPart& part = parts[at];
     if (!opened.valid()) {
-      auto next = open_to_read(part.file, "EH-P47");
+      auto next = open_to_read(part.file, Code::given_file_not_readable);
       if (!next) {
         failure = std::move(next).error();
         return -1;
@@ -87,7 +87,8 @@ la_ssize_t BundleReader::State::more() {
     }
     const ssize_t got = calls::read(opened.get(), buffer.data(), buffer.size());
     if (got < 0) {
-      failure = std::move(diagnose_errno("EH-P47", errno).with("file", path_text(part.file)));
+      failure = std::move(
+          diagnose_errno(Code::given_file_not_readable, errno).with(Key::file, path_text(part.file)));
       return -1;
     }
     if (got > 0) {
@@ -133,11 +134,12 @@ Result<std::unique_ptr<BundleReader>> BundleReader::open(const fs::path& file) {
   } else if (auto parts = parts_without_list(file)) {
     return fail(std::move(*parts));
   } else {
-    TRY_ASSIGN(const FileDescriptor readable, open_to_read(file, "EH-P47"));
+    TRY_ASSIGN(const FileDescriptor readable, open_to_read(file, Code::given_file_not_readable));
     calls::Status status{};
     if (calls::fstat(readable.get(), &status) != 0)
-      return fail(diagnose_errno("EH-P47", errno).with("file", path_text(file)));
-    if (S_ISDIR(status.st_mode)) return fail(diagnose_errno("EH-P47", EISDIR).with("file", path_text(file)));
+      return fail(diagnose_errno(Code::given_file_not_readable, errno).with(Key::file, path_text(file)));
+    if (S_ISDIR(status.st_mode))
+      return fail(diagnose_errno(Code::given_file_not_readable, EISDIR).with(Key::file, path_text(file)));
     state->parts.push_back({file, 0, {}});
   }
   state->stream = ::archive_read_new();
@@ -159,14 +161,14 @@ Diagnosis BundleReader::damaged(std::string_view problem) {
   for (const ListedPart& part : state.parts) {
     if (part.sha256.empty()) continue;
     const auto actual = sha256_of_file(part.file);
-    if (!actual) return std::move(diagnose("EH-F42").with("part", path_text(part.file)));
+    if (!actual) return std::move(diagnose(Code::bundle_part_missing).with(Key::part, path_text(part.file)));
     if (*actual != part.sha256) return swapped(part, *actual);
   }
   if (auto part = parts_without_list(state.file, true)) return std::move(*part);
-  Diagnosis diagnosis = diagnose("EH-F40");
-  diagnosis.with("file", path_text(state.file))
-      .with("problem", state.overran ? "there is something after its end" : problem);
-  if (!state.entry.empty()) diagnosis.with("entry", state.entry);
+  Diagnosis diagnosis = diagnose(Code::bundle_damaged);
+  diagnosis.with(Key::file, path_text(state.file))
+      .with(Key::problem, state.overran ? "there is something after its end" : problem);
+  if (!state.entry.empty()) diagnosis.with(Key::entry, state.entry);
   return diagnosis;
 }
 
@@ -175,7 +177,8 @@ Result<std::size_t> BundleReader::State::take(char* into, std::size_t size) {
   const la_ssize_t got = ::archive_read_data(stream, into, size);
   if (got >= 0) return static_cast<std::size_t>(got);
   const char* said = ::archive_error_string(stream);
-  return fail(diagnose("EH-F40").with("problem", said != nullptr ? said : "it cannot be decoded"));
+  return fail(
+      diagnose(Code::bundle_damaged).with(Key::problem, said != nullptr ? said : "it cannot be decoded"));
 }
 
 // Returns true when all bytes were read; false at the end of the stream before the first byte.
@@ -183,7 +186,7 @@ Result<bool> BundleReader::State::fill(char* into, std::size_t size) {
   for (std::size_t done = 0; done < size;) {
     TRY_ASSIGN(const std::size_t got, take(into + done, size - done));
     if (got == 0 && done == 0) return false;
-    if (got == 0) return fail(diagnose("EH-F40").with("problem", "it ends too early"));
+    if (got == 0) return fail(diagnose(Code::bundle_damaged).with(Key::problem, "it ends too early"));
     done += got;
   }
   return true;
@@ -196,13 +199,13 @@ Result<std::optional<BundleEntry>> BundleReader::next() {
   if (state.left != 0) return refuse("an entry was not read to its end");
   if (state.padding != 0) {
     const auto filled = state.fill(block.data(), state.padding);
-    if (!filled || !*filled) return refuse(filled ? "it ends too early" : filled.error().value("problem"));
+    if (!filled || !*filled) return refuse(filled ? "it ends too early" : filled.error().value(Key::problem));
     if (std::any_of(block.begin(), block.end(), [](char byte) { return byte != 0; }))
       return refuse("there is something between its entries");
     state.padding = 0;
   }
   const auto filled = state.fill(block.data(), block.size());
-  if (!filled) return refuse(filled.error().value("problem"));
+  if (!filled) return refuse(filled.error().value(Key::problem));
   if (!*filled) return refuse(state.begun ? "it ends too early" : "it is empty");
   if (std::all_of(block.begin(), block.end(), [](char byte) { return byte == 0; })) {
     state.entry = "end";
@@ -231,7 +234,7 @@ Result<std::size_t> BundleReader::read(char* buffer, std::size_t size) {
   State& state = *state_;
   if (state.left == 0) return 0;
   const auto got = state.take(buffer, static_cast<std::size_t>(std::min<std::uint64_t>(size, state.left)));
-  if (!got) return fail(damaged(got.error().value("problem")));
+  if (!got) return fail(damaged(got.error().value(Key::problem)));
   if (*got == 0) return fail(damaged("it ends too early"));
   state.left -= *got;
   return *got;

@@ -27,7 +27,7 @@ class Importing {
     TRY(read_documents());
     auto verified = verify_provenance(
         {request_, list_, documents_, [this](const std::string& index) { return kept_at(index); }});
-    if (!verified) return fail(std::move(verified.error().with("file", path_text(request_.file))));
+    if (!verified) return fail(std::move(verified.error().with(Key::file, path_text(request_.file))));
     provenance_ = std::move(*verified);
     cache::RecordNames names = request_.names ? *request_.names : cache::RecordNames(store_.list());
     for (VerifiedBuild& one : provenance_.builds)
@@ -36,7 +36,7 @@ class Importing {
     for (const VerifiedBuild& build : provenance_.builds)
       if (request_.blocked)
         if (auto blocked = request_.blocked(build, provenance_.blocked))
-          return fail(std::move(blocked->with("file", path_text(request_.file))));
+          return fail(std::move(blocked->with(Key::file, path_text(request_.file))));
     TRY(keep_license_texts());
     // Held to the end, so that no sweep removes files found to be present.
     TRY_ASSIGN(cache::Stage stage, store_.stage("import-" + list_digest_, waiting()));
@@ -72,8 +72,8 @@ class Importing {
     TRY_ASSIGN(const auto found, reader_.next());
     if (!found || found->name != name)
       return fail(std::move(reader_.damaged("an entry is not where the list says")
-                                .with("expected", name)
-                                .with("found", found ? found->name : "the end")));
+                                .with(Key::expected, name)
+                                .with(Key::found, found ? found->name : "the end")));
     if (found->size > limit) return fail(reader_.damaged("an entry is larger than the list says"));
     return reader_.read_whole();
   }
@@ -90,8 +90,8 @@ class Importing {
     TRY_ASSIGN(std::string bytes, entry(name, blob.size));
     if (const std::string actual = sha256_hex(bytes); bytes.size() != blob.size || actual != blob.sha256)
       return fail(std::move(reader_.damaged("an entry's bytes are not those that the list names")
-                                .with("expected", blob.sha256)
-                                .with("found", actual)));
+                                .with(Key::expected, blob.sha256)
+                                .with(Key::found, actual)));
     TRY(report(bytes.size()));
     return bytes;
   }
@@ -163,10 +163,10 @@ class Importing {
     bundled.signers = verified.signed_by;
     if (cache::strength_of_proof(bundled) >= cache::strength_of_proof(installed)) return {};
     return fail(
-        diagnose("EH-M40")
-            .with("build", installed.build)
-            .with("installed_from", installed.origin.empty() ? "an unknown repository" : installed.origin)
-            .with("problem", "no trusted key signed a manifest that names the bundle's files"));
+        diagnose(Code::bundle_files_not_listed)
+            .with(Key::build, installed.build)
+            .with(Key::installed_from, installed.origin.empty() ? "an unknown repository" : installed.origin)
+            .with(Key::problem, "no trusted key signed a manifest that names the bundle's files"));
   }
 
   Result<void> ask(const VerifiedBuild& verified) const {
@@ -196,10 +196,10 @@ class Importing {
         if (!wanted_trees_.insert(tree).second) continue;
         const cache::TreeList& list = provenance_.trees.at(tree);
         if (list.size() > request_.unpacked_limit)
-          return fail(diagnose("EH-F19")
-                          .with("entry", tree)
-                          .with("problem", "unpacks to more than is allowed")
-                          .with("limit", std::to_string(request_.unpacked_limit)));
+          return fail(diagnose(Code::archive_entry_refused)
+                          .with(Key::entry, tree)
+                          .with(Key::problem, "unpacks to more than is allowed")
+                          .with(Key::limit, std::to_string(request_.unpacked_limit)));
         for (const cache::TreeEntry& entry : list.entries) {
           if (entry.kind == cache::TreeEntry::Kind::link) continue;
           const auto [known, fresh] = wanted.emplace(entry.identity, entry.size);
@@ -233,23 +233,25 @@ class Importing {
   }
 
   Diagnosis contradiction(std::string_view problem) const {
-    return diagnose("EH-F40").with("file", path_text(request_.file)).with("problem", problem);
+    return diagnose(Code::bundle_damaged)
+        .with(Key::file, path_text(request_.file))
+        .with(Key::problem, problem);
   }
 
   Diagnosis lacking(Diagnosis diagnosis) const {
-    if (diagnosis.code != "EH-F44") return diagnosis;
-    diagnosis.with("file", path_text(request_.file));
-    if (request_.readable_by_all) diagnosis.with("layer", path_text(store_.root()));
+    if (diagnosis.code != Code::bundle_needs_earlier_one) return diagnosis;
+    diagnosis.with(Key::file, path_text(request_.file));
+    if (request_.readable_by_all) diagnosis.with(Key::layer, path_text(store_.root()));
     if (!list_.base) return diagnosis;
-    diagnosis.with("base", list_.base->name, "the bundle's list");
-    for (const std::string& build : list_.base->builds) diagnosis.with("base_build", build);
+    diagnosis.with(Key::base, list_.base->name, "the bundle's list");
+    for (const std::string& build : list_.base->builds) diagnosis.with(Key::base_build, build);
     return diagnosis;
   }
 
   Result<void> report(std::uint64_t more) {
     done_ += more;
     if (request_.cancel && request_.cancel->canceled())
-      return fail(diagnose("EH-P10").with("file", path_text(request_.file)));
+      return fail(diagnose(Code::canceled).with(Key::file, path_text(request_.file)));
     if (request_.progress) request_.progress(done_, total_);
     return {};
   }
@@ -260,8 +262,8 @@ class Importing {
       TRY_ASSIGN(const auto found, reader_.next());
       if (!found || found->name != std::string(blob_folder) + blob.sha256)
         return fail(std::move(reader_.damaged("an entry is not where the list says")
-                                  .with("expected", blob.sha256)
-                                  .with("found", found ? found->name : "the end")));
+                                  .with(Key::expected, blob.sha256)
+                                  .with(Key::found, found ? found->name : "the end")));
       if (found->size != blob.size)
         return fail(reader_.damaged("an entry has another size than the list says"));
       TRY_ASSIGN(const std::string actual, files.keep(blob.sha256, [&](const auto& take) -> Result<void> {
@@ -274,8 +276,8 @@ class Importing {
       }));
       if (actual != blob.sha256)
         return fail(std::move(reader_.damaged("an entry's bytes are not those that the list names")
-                                  .with("expected", blob.sha256)
-                                  .with("found", actual)));
+                                  .with(Key::expected, blob.sha256)
+                                  .with(Key::found, actual)));
     }
     return {};
   }
@@ -283,7 +285,8 @@ class Importing {
   Result<void> end() {
     TRY_ASSIGN(const auto more, reader_.next());
     if (more)
-      return fail(std::move(reader_.damaged("it holds more than its list says").with("found", more->name)));
+      return fail(
+          std::move(reader_.damaged("it holds more than its list says").with(Key::found, more->name)));
     return {};
   }
 
@@ -316,7 +319,7 @@ class Importing {
     TRY_ASSIGN(const fs::path view, store_.make_view(verified.trees, stage));
     std::error_code error;
     if (!fs::is_regular_file(view / path_of(verified.build->plugin_path), error))
-      return fail(std::move(contradiction("it does not hold the plugin").with("build", id)));
+      return fail(std::move(contradiction("it does not hold the plugin").with(Key::build, id)));
     cache::Installed record = acquire::record_for(*verified.build, verified.trees, files_by(verified));
     record.origin = verified.own               ? request_.own_repository
                     : verified.from_repository ? without_passwords(verified.repository)

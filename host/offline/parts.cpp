@@ -15,10 +15,10 @@ namespace {
 namespace fs = std::filesystem;
 
 Diagnosis not_a_list(const fs::path& list, std::string_view problem) {
-  return std::move(diagnose("EH-F40")
-                       .with("file", path_text(list))
-                       .with("problem", problem)
-                       .with("entry", "list of parts"));
+  return std::move(diagnose(Code::bundle_damaged)
+                       .with(Key::file, path_text(list))
+                       .with(Key::problem, problem)
+                       .with(Key::entry, "list of parts"));
 }
 
 // Returns 2 for ".002"; 0 for endings that are not a part's.
@@ -62,16 +62,16 @@ std::string range_text(const fs::path& bundle, const std::map<unsigned, std::str
 }  // namespace
 
 Result<std::vector<ListedPart>> listed_parts(const fs::path& list) {
-  TRY_ASSIGN(const std::string text, read_file(list, 1u << 20, "EH-P47"));
+  TRY_ASSIGN(const std::string text, read_file(list, 1u << 20, Code::given_file_not_readable));
   const auto document = parse_json(text, path_text(list));
   if (!document) return fail(not_a_list(list, "it is not a JSON document"));
   if ((*document)["kind"].as_string() != "enginehost-bundle-parts")
     return fail(not_a_list(list, "it is no list of parts"));
   if (const std::int64_t format = (*document)["format"].as_integer(); format != 1)
-    return fail(diagnose("EH-M04")
-                    .with("document", path_text(list))
-                    .with("found", std::to_string(format))
-                    .with("supported", "1"));
+    return fail(diagnose(Code::format_too_new)
+                    .with(Key::document, path_text(list))
+                    .with(Key::found, std::to_string(format))
+                    .with(Key::supported, "1"));
   std::vector<ListedPart> parts;
   for (const Json& entry : (*document)["parts"].as_array()) {
     const std::string& name = entry["name"].as_string();
@@ -113,10 +113,10 @@ std::optional<Diagnosis> parts_without_list(const fs::path& file, bool damaged) 
   const bool named_one = bundle != file;
   if (parts.empty() || (named_one && !fs::exists(file, error))) return {};
   if (named_one && parts.size() == 1 && !damaged) return {};
-  return diagnose("EH-F42")
-      .with("part", path_text(list))
-      .with("parts_found", range_text(bundle, parts), path_text(list.parent_path()))
-      .with("bundle", path_text(bundle));
+  return diagnose(Code::bundle_part_missing)
+      .with(Key::part, path_text(list))
+      .with(Key::parts_found, range_text(bundle, parts), path_text(list.parent_path()))
+      .with(Key::bundle, path_text(bundle));
 }
 
 }  // namespace enginehost::offline

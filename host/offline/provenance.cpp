@@ -22,7 +22,7 @@ class DocumentsReader : public manifest::DocumentReader {
         const std::string& bytes = documents_.at(document.sha256);
         if (bytes.size() <= limit) return bytes;
       }
-    return fail(diagnose_errno("EH-F01", ENOENT).with("file", location));
+    return fail(diagnose_errno(Code::file_not_readable, ENOENT).with(Key::file, location));
   }
 
  private:
@@ -47,7 +47,7 @@ class ProvenanceCheck {
 
  private:
   static tl::unexpected<Diagnosis> contradiction(const BundledBuild& build, std::string_view problem) {
-    return fail(diagnose("EH-F40").with("build", build.id).with("problem", problem));
+    return fail(diagnose(Code::bundle_damaged).with(Key::build, build.id).with(Key::problem, problem));
   }
 
   Result<void> read_trees() {
@@ -56,11 +56,11 @@ class ProvenanceCheck {
         if (result_.trees.contains(tree)) continue;
         auto list = cache::read_tree_list(request_.documents.at(tree), tree);
         if (!list)
-          return fail(std::move(diagnose("EH-F40")
-                                    .with("build", build.id)
-                                    .with("component", component)
-                                    .with("problem", "the list of its files is not valid: " +
-                                                         std::string(list.error().value("problem")))));
+          return fail(std::move(diagnose(Code::bundle_damaged)
+                                    .with(Key::build, build.id)
+                                    .with(Key::component, component)
+                                    .with(Key::problem, "the list of its files is not valid: " +
+                                                            std::string(list.error().value(Key::problem)))));
         result_.trees.emplace(tree, std::move(*list));
       }
     return {};
@@ -135,11 +135,12 @@ class ProvenanceCheck {
   }
 
   Diagnosis only_the_bundles_word(const std::string& build, std::string_view problem) const {
-    Diagnosis refused = std::move(diagnose("EH-M40").with("build", build).with("problem", problem));
+    Diagnosis refused = std::move(
+        diagnose(Code::bundle_files_not_listed).with(Key::build, build).with(Key::problem, problem));
     if (request_.rules.refuse_unsigned) {
       Diagnosis demand = request_.rules.refuse_unsigned(build, "", problem);
       if (demand.code == refused.code) return demand;
-      refused.with("policy", demand.value("policy")).with("policy_file", demand.value("file"));
+      refused.with(Key::policy, demand.value(Key::policy)).with(Key::policy_file, demand.value(Key::file));
     }
     return refused;
   }
@@ -149,7 +150,7 @@ class ProvenanceCheck {
     Diagnosis refused = request_.rules.refuse_unsigned
                             ? request_.rules.refuse_unsigned(build, repository, problem)
                             : only_the_bundles_word(build, problem);
-    if (!repository.empty()) refused.with("repository", repository);
+    if (!repository.empty()) refused.with(Key::repository, repository);
     return refused;
   }
 

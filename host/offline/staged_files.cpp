@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 Result<void> each_piece(const fs::path& file, const std::function<Result<void>(std::string_view)>& take) {
   return read_pieces(FileDescriptor(calls::open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)).get(), file,
-                     "EH-F01", take);
+                     Code::file_not_readable, take);
 }
 
 }  // namespace
@@ -27,8 +27,8 @@ Result<std::string> StagedFiles::keep(const std::string& sha256,
   const fs::path place = place_of(sha256);
   const auto failure = [&](int error_number) {
     return fail(diagnose_errno(code_of_write_error(error_number), error_number)
-                    .with("file", path_text(place))
-                    .with("folder", path_text(store_.root())));
+                    .with(Key::file, path_text(place))
+                    .with(Key::folder, path_text(store_.root())));
   };
   const bool wanted = is_wanted(sha256);
   FileDescriptor file;
@@ -69,17 +69,17 @@ Result<void> StagedFiles::find_in_caches(const std::vector<Blob>& blobs,
   if (looked_for.empty()) return {};
   // The missing files may be in what could not be read.
   for (Diagnosis& problem : unread)
-    if (const std::string_view why = problem.value("errno"); !why.empty() && why != "ENOENT")
+    if (const std::string_view why = problem.value(Key::errno_); !why.empty() && why != "ENOENT")
       return fail(std::move(problem));
-  Diagnosis diagnosis = diagnose("EH-F44");
+  Diagnosis diagnosis = diagnose(Code::bundle_needs_earlier_one);
   std::uint64_t bytes = 0;
   int reported = 0;
   for (const auto& [digest, size] : looked_for) {
     bytes += size;
-    if (++reported <= 3) diagnosis.with("missing", digest);
+    if (++reported <= 3) diagnosis.with(Key::missing, digest);
   }
   return fail(std::move(
-      diagnosis.with("count", std::to_string(looked_for.size())).with("bytes", std::to_string(bytes))));
+      diagnosis.with(Key::count, std::to_string(looked_for.size())).with(Key::bytes, std::to_string(bytes))));
 }
 
 Result<void> StagedFiles::take_from_cache(const Blob& blob) {
@@ -88,8 +88,10 @@ Result<void> StagedFiles::take_from_cache(const Blob& blob) {
   TRY_ASSIGN(const std::string actual,
              keep(blob.sha256, [&](const Take& take) { return each_piece(from, take); }));
   if (actual != blob.sha256)
-    return fail(
-        diagnose("EH-F08").with("file", path_text(from)).with("expected", blob.sha256).with("found", actual));
+    return fail(diagnose(Code::file_damaged)
+                    .with(Key::file, path_text(from))
+                    .with(Key::expected, blob.sha256)
+                    .with(Key::found, actual));
   return {};
 }
 

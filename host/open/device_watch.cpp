@@ -22,15 +22,16 @@ constexpr int rarest = 16;
 
 // A transient failure does not show that the device is lost.
 bool rests_on_transient(const Diagnosis& failure) {
-  return failure.code == "EH-P10" || failure.value("status") == "ENGINE_NO_MEMORY" ||
-         failure.value("status") == "ENGINE_CANCELLED" || failure.value("status") == "ENGINE_UNSUPPORTED";
+  return failure.code == Code::canceled || failure.value(Key::status) == "ENGINE_NO_MEMORY" ||
+         failure.value(Key::status) == "ENGINE_CANCELLED" ||
+         failure.value(Key::status) == "ENGINE_UNSUPPORTED";
 }
 
 Diagnosis lost_device(const std::string& device, const std::string& build, const Diagnosis& why,
                       const std::vector<std::string>& signs) {
-  Diagnosis lost = diagnose("EH-R18");
-  lost.with("device", device, "the engine").with("build", build);
-  for (const std::string& sign : signs) lost.with("sign", sign, "device files");
+  Diagnosis lost = diagnose(Code::device_lost);
+  lost.with(Key::device, device, "the engine").with(Key::build, build);
+  for (const std::string& sign : signs) lost.with(Key::sign, sign, "device files");
   lost.evidence.insert(lost.evidence.end(), why.evidence.begin(), why.evidence.end());
   return lost;
 }

@@ -70,7 +70,7 @@ Json outcome_document(OpenContext& context, const Outcome& outcome) {
       newer.push(Json::object()
                      .set("version", one.candidate->build->version)
                      .set("build", one.candidate->build->id)
-                     .set("code", one.code.empty() ? Json() : Json(one.code))
+                     .set("code", one.code == Code::none ? Json() : Json(std::string(text_of(one.code))))
                      .set("reason", one.reason));
   document.set("newer", std::move(newer));
   const auto update =

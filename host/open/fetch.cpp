@@ -53,14 +53,14 @@ Result<acquire::Acquired> fetch_best(OpenContext& context, resolve::Plan& plan, 
       return acquired;
     }
     Diagnosis failure = std::move(acquired.error().within("while fetching " + candidate.build->id));
-    if (catalog::is_unreached(failure)) silent.note(std::string(failure.value("url")), failure);
+    if (catalog::is_unreached(failure)) silent.note(std::string(failure.value(Key::url)), failure);
     const bool ends = ends_the_search(failure) || fetches_no_more(failure);
     keep_the_reason(reason, failure);
     candidate.turn_down(resolve::Verdict::failed, std::move(failure));
     if (ends) break;
   }
   if (!reason) reason = catalog::why_nothing_is_known(context.catalog(), plan);
-  return fail(reason ? std::move(*reason) : diagnose("EH-S01"));
+  return fail(reason ? std::move(*reason) : diagnose(Code::no_build_fits));
 }
 
 }  // namespace enginehost::open

@@ -20,7 +20,7 @@ std::optional<Diagnosis> obstacle_to(OpenContext& context, const manifest::Build
   if (standing->to_ask.empty()) return std::nullopt;
   Diagnosis missing = consent::consent_missing(*question, standing->to_ask.front());
   for (std::size_t i = 1; i < standing->to_ask.size(); ++i)
-    missing.with("license", standing->to_ask[i].license.id);
+    missing.with(Key::license, standing->to_ask[i].license.id);
   return missing;
 }
 
@@ -34,7 +34,8 @@ void foresee(OpenContext& context, resolve::Plan& plan, bool asks) {
     if (context.is_recorded() || !plan.request.installed.contains(candidate.build->id))
       candidate.obstacle = obstacle_to(context, *candidate.build);
     if (!candidate.obstacle) opens = &candidate;
-    if (candidate.obstacle && candidate.obstacle->code == "EH-P03" && waits == nullptr) waits = &candidate;
+    if (candidate.obstacle && candidate.obstacle->code == Code::consent_missing && waits == nullptr)
+      waits = &candidate;
     if (opens != nullptr || (asks && waits != nullptr)) break;
   }
   Candidate* const taken = asks && waits != nullptr ? waits : opens != nullptr ? opens : waits;

@@ -59,11 +59,11 @@ Reach reach_of(const Diagnosis& failure) {
 
 // Returns true for "cpu:7" where the engine offers cpu:0: another build would not find more such devices.
 bool is_beyond_what_is_there(const Diagnosis& failure) {
-  if (failure.code != "EH-S09") return false;
-  const std::string_view device = failure.value("device");
+  if (failure.code != Code::device_not_offered) return false;
+  const std::string_view device = failure.value(Key::device);
   const std::string kind(device.substr(0, device.find(':') + 1));
   return !kind.empty() && std::ranges::any_of(failure.evidence, [&](const Evidence& fact) {
-    return fact.what == "offered" && fact.value.starts_with(kind);
+    return fact.what == Key::offered && fact.value.starts_with(kind);
   });
 }
 
@@ -161,10 +161,10 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
     if (log.on_processor && may_use_processor) on_processor.emplace_back(&candidate, *log.on_processor);
     catalog::note_unreached(note, opened.error());
     if (catalog::is_unreached(opened.error()))
-      silent.note(std::string(opened.error().value("url")), opened.error());
+      silent.note(std::string(opened.error().value(Key::url)), opened.error());
     const std::string& set_by = outcome.plan.request.device_source;
-    if (opened.error().code == "EH-S09" && !set_by.empty())
-      opened.error().with("device_set_by", set_by, "request");
+    if (opened.error().code == Code::device_not_offered && !set_by.empty())
+      opened.error().with(Key::device_set_by, set_by, "request");
     const bool ends = ends_the_search(opened.error()) || is_beyond_what_is_there(opened.error());
     only_installed = only_installed || fetches_no_more(opened.error());
     keep_the_reason(outcome.diagnosis, opened.error());
@@ -188,7 +188,8 @@ void try_candidates(OpenContext& context, const OpenRequest& open, Outcome& outc
 std::vector<Diagnosis> unusable_installations(const manifest::Catalog& catalog, const resolve::Plan& plan) {
   std::vector<Diagnosis> found;
   for (const Diagnosis& failure : catalog.failures)
-    if (failure.code == "EH-S30" || failure.code == "EH-S31" || !failure.value("installation").empty())
+    if (failure.code == Code::installation_unusable || failure.code == Code::no_engine_in_installation ||
+        !failure.value(Key::installation).empty())
       found.push_back(failure);
   for (const Candidate& candidate : plan.candidates)
     if (candidate.build->in_place && candidate.build->in_place->problem)
@@ -213,14 +214,15 @@ void note_compiling(Outcome& outcome) {
 // Warns if the build is used only because the request forces it.
 void warn_of_force(Outcome& outcome) {
   if (outcome.chosen == nullptr || !outcome.chosen->forced) return;
-  Diagnosis warning = diagnose("EH-S25").with("build", outcome.chosen->build->id, "request");
+  Diagnosis warning =
+      diagnose(Code::forced_build_does_not_fit).with(Key::build, outcome.chosen->build->id, "request");
   std::vector<std::string> unmet;
   for (const resolve::Check& check : outcome.chosen->checks) {
     if (!check.overridden) continue;
-    if (unmet.empty()) warning.with("first_code", check.code, check.source);
+    if (unmet.empty()) warning.with(Key::first_code, check.code, check.source);
     unmet.push_back(resolve::needs_and_found(check));
   }
-  warning.with("reason", join(unmet, "; ")).with("engine", outcome.plan.request.engine, "request");
+  warning.with(Key::reason, join(unmet, "; ")).with(Key::engine, outcome.plan.request.engine, "request");
   outcome.warnings.push_back(std::move(warning));
 }
 
@@ -230,10 +232,10 @@ void warn_of_forced_failure(Outcome& outcome) {
   const std::string& force = outcome.plan.request.force;
   for (const Candidate& candidate : outcome.plan.candidates) {
     if (force.empty() || candidate.build->id != force || candidate.verdict != Verdict::failed) continue;
-    Diagnosis warning = diagnose("EH-S22").with("build", force, "request");
+    Diagnosis warning = diagnose(Code::forced_build_not_used).with(Key::build, force, "request");
     if (const auto failure = candidate.diagnosis())
-      warning.with("reason", "failed (" + explain::one_line(*failure) + ")")
-          .with("first_code", failure->code);
+      warning.with(Key::reason, "failed (" + explain::one_line(*failure) + ")")
+          .with(Key::first_code, failure->code);
     outcome.warnings.push_back(std::move(warning));
   }
 }
@@ -304,13 +306,13 @@ Outcome decide_and_open(OpenContext& context, const OpenRequest& open) {
   if (first == outcome.plan.candidates.end()) {
     outcome.diagnosis = catalog::why_nothing_is_known(context.catalog(), outcome.plan);
     // A failure that is in the diagnosis is not also a warning.
-    if (!outcome.plan.candidates.empty() && outcome.diagnosis->value("also").empty())
+    if (!outcome.plan.candidates.empty() && outcome.diagnosis->value(Key::also).empty())
       outcome.warnings = std::move(unread);
     // A caller that names an installation needs its failure first.
     if (!unusable.empty()) {
       const std::optional<Diagnosis> other = std::exchange(outcome.diagnosis, unusable.front());
       if (other && other->code != unusable.front().code)
-        outcome.diagnosis->with("also", explain::one_line(*other));
+        outcome.diagnosis->with(Key::also, explain::one_line(*other));
     }
     return outcome;
   }
@@ -352,21 +354,24 @@ const char* name_of(State state) {
 
 bool ends_the_search(const Diagnosis& failure) {
   // The next build would meet the same limit, after it was fetched.
-  constexpr std::string_view limits[] = {"EH-P51", "EH-P52", "EH-F24"};
-  return failure.code == "EH-P10" || std::ranges::find(limits, failure.code) != std::end(limits) ||
-         (failure.code == "EH-P03" && failure.value("license").empty());
+  constexpr Code limits[] = {Code::out_of_memory, Code::limit_stopped_engine, Code::too_many_open_files};
+  return failure.code == Code::canceled || std::ranges::find(limits, failure.code) != std::end(limits) ||
+         (failure.code == Code::consent_missing && failure.value(Key::license).empty());
 }
 
 bool fetches_no_more(const Diagnosis& failure) {
-  constexpr std::string_view shortages[] = {"EH-F15", "EH-L23", "EH-L26", "EH-W11"};
+  constexpr Code shortages[] = {Code::disk_full, Code::memory_short_for_library, Code::library_input_error,
+                                Code::page_file_too_small};
   // A GPU that is busy, or without memory, is the same for the next build.
-  if (failure.code.starts_with("EH-G") && explain::category(failure) == history::Category::transient)
+  if (area_of(failure.code) == Area::gpus && explain::category(failure) == history::Category::transient)
     return true;
   if (std::ranges::find(shortages, failure.code) == std::end(shortages)) return false;
   // A library that no process could map is its build's fault, and one sector of a disk is not the whole disk.
-  if (failure.code == "EH-L23") return explain::category(failure) == history::Category::transient;
-  return failure.code != "EH-L26" || failure.value("os_said").starts_with("Too many open files") ||
-         failure.value("errno") == "EMFILE";
+  if (failure.code == Code::memory_short_for_library)
+    return explain::category(failure) == history::Category::transient;
+  return failure.code != Code::library_input_error ||
+         failure.value(Key::os_said).starts_with("Too many open files") ||
+         failure.value(Key::errno_) == "EMFILE";
 }
 
 void keep_the_reason(std::optional<Diagnosis>& reason, const Diagnosis& failure) {
@@ -408,14 +413,14 @@ Outcome open_engine(OpenContext& context, OpenRequest open, DecisionCache& decis
   auto refused = refused_by_policy(open.request, context.settings());
   const resolve::Request request = completed(open.request, defaults_of(context.settings()));
   if (context.cancel() && context.cancel()->canceled() && !open.plan_only)
-    return failed_with(request, diagnose("EH-P10"));
+    return failed_with(request, diagnose(Code::canceled));
   if (refused) return failed_with(std::move(open.request), std::move(*refused));
   open.request = request;
   decisions.begin(context);
   // A request that can be served does not wait for a repository that just did not answer.
   if (!open.plan_only && !open.bypass_cache) context.spare_unreached();
   Outcome outcome = decide_and_open(context, open);
-  const bool stopped = outcome.diagnosis && outcome.diagnosis->code == "EH-P10";
+  const bool stopped = outcome.diagnosis && outcome.diagnosis->code == Code::canceled;
   if (outcome.state == State::failed && !stopped && context.ask_the_spared())
     outcome = decide_and_open(context, open);
   if (is_repeatable(outcome))

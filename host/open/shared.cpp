@@ -68,7 +68,7 @@ Result<load::DeviceCheck> check_device(Opened& opened, const std::string& device
     if (again)
       check = std::move(again);
     else
-      check.error().with("reopening", explain::one_line(again.error()), "a new engine of the same plugin");
+      check.error().with(Key::reopening, explain::one_line(again.error()), "a new engine of the same plugin");
   }
   if (check) health.back(wanted.text());
   return check;
@@ -139,7 +139,8 @@ Result<std::unique_lock<std::mutex>> SharedEngine::exclusive(const std::optional
   std::unique_lock<std::mutex> lock(calls_, std::try_to_lock);
   // Rarely contended. Polls, because a sleeping waiter would not notice a cancellation.
   while (!lock.owns_lock()) {
-    if (cancel && cancel->canceled()) return fail(diagnose("EH-P10").with("build", opened().installed.build));
+    if (cancel && cancel->canceled())
+      return fail(diagnose(Code::canceled).with(Key::build, opened().installed.build));
     std::this_thread::sleep_for(wait_step);
     lock.try_lock();
   }
@@ -202,7 +203,8 @@ Result<std::shared_ptr<SharedEngine>> open_shared(const SharedRequest& request) 
   }
   Outcome outcome = open_engine(*context, open, decisions);
   log_warnings(*context, open.attempt, outcome);
-  if (!outcome.opened) return fail(outcome.diagnosis ? std::move(*outcome.diagnosis) : diagnose("EH-S01"));
+  if (!outcome.opened)
+    return fail(outcome.diagnosis ? std::move(*outcome.diagnosis) : diagnose(Code::no_build_fits));
   Watch watch(*context);
   std::string preferred_device = context->settings().device, basis = basis_of(context->settings());
   return share(std::move(outcome), std::move(preferred_device), std::move(basis), std::move(watch));

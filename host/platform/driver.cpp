@@ -274,7 +274,7 @@ void ask_driver(const Root& root, const LibrarySearch& libraries, const DetectRe
   const auto outcome = run_child(child);
   if (!outcome)
     return apply_no_answer("the probe cannot be started: " + child.argv.front() + ": " +
-                               std::string(outcome.error().value("os_said")),
+                               std::string(outcome.error().value(Key::os_said)),
                            cuda);
   const DriverAnswer answer = read_driver_answer(outcome->channel, nonce);
   const std::string why = answer.complete ? "" : why_no_answer(*outcome, request.driver_deadline);

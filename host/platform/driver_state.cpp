@@ -22,15 +22,26 @@ bool hides_windows(const Platform& platform) {
 // The results of cuInit in a process that did nothing else before (cuda.h, CUresult). 3 is no sign of fork()
 // there.
 struct InitClass {
-  std::string_view result, code;
+  std::string_view result;
+  Code code = Code::none;
 };
-constexpr InitClass init_classes[] = {
-    {"2", "EH-G12"},   {"3", "EH-G13"},   {"46", "EH-G12"},  {"304", "EH-G13"}, {"802", "EH-G11"},
-    {"803", "EH-G09"}, {"804", "EH-G10"}, {"805", "EH-G12"}, {"806", "EH-G12"}, {"807", "EH-G12"},
-    {"808", "EH-G12"}, {"809", "EH-G12"}, {"999", "EH-G13"}};
+constexpr InitClass init_classes[] = {{"2", Code::gpu_busy},
+                                      {"3", Code::cuda_unknown_error},
+                                      {"46", Code::gpu_busy},
+                                      {"304", Code::cuda_unknown_error},
+                                      {"802", Code::gpu_fabric_not_initialized},
+                                      {"803", Code::driver_and_library_differ},
+                                      {"804", Code::forward_compatibility_not_supported},
+                                      {"805", Code::gpu_busy},
+                                      {"806", Code::gpu_busy},
+                                      {"807", Code::gpu_busy},
+                                      {"808", Code::gpu_busy},
+                                      {"809", Code::gpu_busy},
+                                      {"999", Code::cuda_unknown_error}};
 
-bool passes_by_itself(std::string_view code) {
-  return code == "EH-G11" || code == "EH-G12" || code == "EH-G22";
+bool passes_by_itself(Code code) {
+  return code == Code::gpu_fabric_not_initialized || code == Code::gpu_busy ||
+         code == Code::driver_does_not_answer;
 }
 
 bool is_of_compat(const Platform& platform) {
@@ -60,20 +71,21 @@ void add_init(const Platform& platform, DriverLibrary state, Diagnosis& diagnosi
   const Fact<Installed>& library = platform.cuda.library;
   const std::string& path = library.value().path;
   if (state == DriverLibrary::refused) diagnosis.code = class_of_init(platform);
-  if (state == DriverLibrary::no_module) diagnosis.code = "EH-G21";
-  diagnosis.with("path", path, library.source());
-  if (is_of_compat(platform)) diagnosis.with("compat", folder_of(path), library.source());
-  if (diagnosis.code == "EH-G13")
-    diagnosis.with("message", platform.cuda.devices.why(), "cuInit").with("init", platform.cuda.init.value());
-  if (diagnosis.code != "EH-G21" || !platform.nvidia_module.is_known()) return;
+  if (state == DriverLibrary::no_module) diagnosis.code = Code::driver_module_not_loaded;
+  diagnosis.with(Key::path, path, library.source());
+  if (is_of_compat(platform)) diagnosis.with(Key::compat, folder_of(path), library.source());
+  if (diagnosis.code == Code::cuda_unknown_error)
+    diagnosis.with(Key::message, platform.cuda.devices.why(), "cuInit")
+        .with(Key::init, platform.cuda.init.value());
+  if (diagnosis.code != Code::driver_module_not_loaded || !platform.nvidia_module.is_known()) return;
   const KernelModule& module = platform.nvidia_module.value();
   const std::string& source = platform.nvidia_module.source();
   if (module.file.empty())
-    diagnosis.with("no_module_for", platform.kernel.value(), source);
+    diagnosis.with(Key::no_module_for, platform.kernel.value(), source);
   else
-    diagnosis.with("module", module.file, source);
-  if (!module.gpu_is_of.empty()) diagnosis.with("gpu_is_of", module.gpu_is_of, "/sys/bus/pci/devices");
-  if (module.secure_boot) diagnosis.with("secure_boot", "on", "/sys/firmware/efi/efivars");
+    diagnosis.with(Key::module, module.file, source);
+  if (!module.gpu_is_of.empty()) diagnosis.with(Key::gpu_is_of, module.gpu_is_of, "/sys/bus/pci/devices");
+  if (module.secure_boot) diagnosis.with(Key::secure_boot, "on", "/sys/firmware/efi/efivars");
 }
 
 }  // namespace
@@ -90,19 +102,22 @@ DriverLibrary driver_library_state(const Platform& platform) {
   }
   if (hides_windows(platform)) return DriverLibrary::linux_in_wsl;
   if (has_no_module(platform)) return DriverLibrary::no_module;
-  const std::string_view code = class_of_init(platform);
-  return code.empty() || passes_by_itself(code) ? DriverLibrary::found : DriverLibrary::refused;
+  const Code code = class_of_init(platform);
+  return code == Code::none || passes_by_itself(code) ? DriverLibrary::found : DriverLibrary::refused;
 }
 
-std::string_view class_of_init(const Platform& platform) {
+Code class_of_init(const Platform& platform) {
   const Cuda& cuda = platform.cuda;
-  if (cuda.init.is_unknown() && cuda.init.why().starts_with(driver_is_silent)) return "EH-G22";
+  if (cuda.init.is_unknown() && cuda.init.why().starts_with(driver_is_silent))
+    return Code::driver_does_not_answer;
   const auto row = std::ranges::find(init_classes, cuda.init.value(), &InitClass::result);
   if (!cuda.init.is_known() || row == std::end(init_classes)) return {};
   // A library that is newer than the module is taken for a forward-compatibility library, wherever it lies.
   const std::string& version = cuda.library.value().version;
   const bool differs = cuda.driver.is_known() && !version.empty() && version != cuda.driver.value();
-  return row->code == "EH-G10" && differs && !is_of_compat(platform) ? "EH-G09" : row->code;
+  return row->code == Code::forward_compatibility_not_supported && differs && !is_of_compat(platform)
+             ? Code::driver_and_library_differ
+             : row->code;
 }
 
 bool hides_driver(DriverLibrary state) {
@@ -113,30 +128,30 @@ Diagnosis why_no_driver(const Platform& platform) {
   const DriverLibrary state = driver_library_state(platform);
   const Fact<Installed>& library = platform.cuda.library;
   const std::string &path = library.value().path, folder = folder_of(path);
-  Diagnosis diagnosis = diagnose("EH-G01");
+  Diagnosis diagnosis = diagnose(Code::driver_not_found);
   if (state == DriverLibrary::empty) {
-    diagnosis.code = "EH-G19";
-    diagnosis.with("file", path, library.source());
+    diagnosis.code = Code::driver_library_empty;
+    diagnosis.with(Key::file, path, library.source());
   } else if (state == DriverLibrary::no_module || state == DriverLibrary::refused) {
     add_init(platform, state, diagnosis);
   } else if (hides_driver(state)) {
-    diagnosis.code = state == DriverLibrary::stub           ? "EH-G02"
-                     : state == DriverLibrary::not_searched ? "EH-G15"
-                     : state == DriverLibrary::linux_in_wsl ? "EH-G20"
-                                                            : "EH-G09";
-    diagnosis.with("path", path, library.source()).with("folder", folder, library.source());
+    diagnosis.code = state == DriverLibrary::stub           ? Code::driver_is_stub
+                     : state == DriverLibrary::not_searched ? Code::driver_library_not_searched
+                     : state == DriverLibrary::linux_in_wsl ? Code::linux_driver_in_wsl
+                                                            : Code::driver_and_library_differ;
+    diagnosis.with(Key::path, path, library.source()).with(Key::folder, folder, library.source());
   }
-  diagnosis.with("library", library_name(platform), "the CUDA runtime");
+  diagnosis.with(Key::library, library_name(platform), "the CUDA runtime");
   if (library.is_known() && !library.value().version.empty())
-    diagnosis.with("library_version", library.value().version, library.source());
+    diagnosis.with(Key::library_version, library.value().version, library.source());
   if (state == DriverLibrary::not_searched) {
     const std::string* const variable = variable_of(platform, "LD_LIBRARY_PATH");
-    diagnosis.with("library_path",
+    diagnosis.with(Key::library_path,
                    folder + (variable != nullptr && !variable->empty() ? ":$LD_LIBRARY_PATH" : ""), "folder");
     // NixOS has no /etc/ld.so.conf, and the file of a sandbox cannot be written.
     const bool is_fixed = folder == "/run/opengl-driver/lib" || platform.container.value() == "flatpak" ||
                           platform.container.value() == "snap";
-    if (!is_fixed) diagnosis.with("ldconfig", folder, "folder");
+    if (!is_fixed) diagnosis.with(Key::ldconfig, folder, "folder");
   }
   add_driver_facts(platform, diagnosis);
   return diagnosis;
@@ -170,30 +185,30 @@ std::string obstacle_text(const Platform& platform) {
 
 void add_driver_facts(const Platform& platform, Diagnosis& diagnosis) {
   const Cuda& cuda = platform.cuda;
-  const auto add = [&](std::string_view key, const Fact<std::string>& fact) {
+  const auto add = [&](Key key, const Fact<std::string>& fact) {
     if (fact.is_known() && diagnosis.value(key).empty()) diagnosis.with(key, fact.value(), fact.source());
   };
   const std::string& container = platform.container.value();
   const bool is_sandbox = container == "flatpak" || container == "snap";
-  add(is_sandbox ? "sandbox" : "container", platform.container);
-  if (container == "kubernetes") add("pod", platform.container);
-  if (container == "lxc" || container == "systemd-nspawn") add("own_libraries", platform.container);
-  add("wsl", platform.wsl);
-  if (platform.os.value() == "windows") diagnosis.with("windows", "yes", platform.os.source());
-  add(cuda.hardware.value().starts_with("tegra") ? "jetson" : "pci_device", cuda.hardware);
-  if (cuda.hardware.is_absent()) diagnosis.with("no_gpu", "none found", cuda.hardware.source());
-  add("driver", cuda.driver);
+  add(is_sandbox ? Key::sandbox : Key::container, platform.container);
+  if (container == "kubernetes") add(Key::pod, platform.container);
+  if (container == "lxc" || container == "systemd-nspawn") add(Key::own_libraries, platform.container);
+  add(Key::wsl, platform.wsl);
+  if (platform.os.value() == "windows") diagnosis.with(Key::windows, "yes", platform.os.source());
+  add(cuda.hardware.value().starts_with("tegra") ? Key::jetson : Key::pci_device, cuda.hardware);
+  if (cuda.hardware.is_absent()) diagnosis.with(Key::no_gpu, "none found", cuda.hardware.source());
+  add(Key::driver, cuda.driver);
   if (container == "flatpak" && cuda.driver.is_known()) {
     std::string version = cuda.driver.value();
     std::replace(version.begin(), version.end(), '.', '-');
-    diagnosis.with("gl_extension", "org.freedesktop.Platform.GL.nvidia-" + version, cuda.driver.source());
+    diagnosis.with(Key::gl_extension, "org.freedesktop.Platform.GL.nvidia-" + version, cuda.driver.source());
   }
   // "void" and an empty value keep driver and GPUs out, "none" keeps the GPUs out (NVIDIA Container Toolkit,
   // "Environment Variables (OCI Spec)").
   if (const std::string* const wanted = variable_of(platform, "NVIDIA_VISIBLE_DEVICES");
       wanted != nullptr && platform.container.is_known() &&
       (wanted->empty() || *wanted == "void" || *wanted == "none"))
-    diagnosis.with("nvidia_visible_devices", wanted->empty() ? "\"\"" : *wanted, "NVIDIA_VISIBLE_DEVICES");
+    diagnosis.with(Key::nvidia_visible_devices, wanted->empty() ? "\"\"" : *wanted, "NVIDIA_VISIBLE_DEVICES");
 }
 
 void add_device_facts(const Platform& platform, Diagnosis& diagnosis) {
@@ -202,13 +217,13 @@ void add_device_facts(const Platform& platform, Diagnosis& diagnosis) {
   // Slurm gives this value to a job that did not ask for a GPU.
   const bool is_given_none = list.empty() || list == "NoDevFiles";
   if (is_given_none && platform.job.is_known())
-    diagnosis.with("job", platform.job.value(), platform.job.source());
+    diagnosis.with(Key::job, platform.job.value(), platform.job.source());
   if (cuda.visible_devices.is_known() || cuda.init.value() != "100") return;
   if (platform.os.value() == "linux" && cuda.devices.is_absent() && cuda.driver.is_known() &&
       cuda.hardware.is_known())
-    diagnosis.with("unused_gpu", cuda.hardware.value(), cuda.hardware.source());
+    diagnosis.with(Key::unused_gpu, cuda.hardware.value(), cuda.hardware.source());
   for (const CudaDevice& device : cuda.devices.value())
-    diagnosis.with("hidden_gpu", device.name, cuda.devices.source());
+    diagnosis.with(Key::hidden_gpu, device.name, cuda.devices.source());
 }
 
 const std::string* variable_of(const Platform& platform, std::string_view name) {

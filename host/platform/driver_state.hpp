@@ -36,7 +36,7 @@ bool hides_driver(DriverLibrary state);
 // Returns the class of what cuInit returned, if it was an error other than "no device": EH-G09, EH-G10,
 // EH-G13; EH-G11 and EH-G12 pass by themselves. EH-G22 if it did not return in time. Empty: it succeeded, was
 // not asked, or has no class.
-std::string_view class_of_init(const Platform& platform);
+Code class_of_init(const Platform& platform);
 
 // Returns why there is no usable driver: EH-G01, EH-G02 (stub), EH-G09 (other version), EH-G15 (a folder that
 // is not searched), EH-G19 (empty), EH-G20 (Linux driver in WSL), EH-G21 (no module) or class_of_init(), with

@@ -58,7 +58,10 @@ class PlatformReader {
   explicit PlatformReader(std::string_view name) : name_(name) {}
   bool failed() const { return failed_; }
   Diagnosis diagnosis() const {
-    return diagnose("EH-M02").with("document", name_).with("member", member_).with("problem", problem_);
+    return diagnose(Code::member_wrong)
+        .with(Key::document, name_)
+        .with(Key::member, member_)
+        .with(Key::problem, problem_);
   }
 
   void refuse(const std::string& member, std::string problem) {

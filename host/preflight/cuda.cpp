@@ -21,34 +21,36 @@ constexpr std::string_view driver_library = "libcuda.so.1";
 void take_out(std::vector<Diagnosis>& diagnoses) {
   for (auto diagnosis = diagnoses.begin(); diagnosis != diagnoses.end();) {
     auto& evidence = diagnosis->evidence;
-    const bool about_missing = diagnosis->code == "EH-L01" || diagnosis->code == "EH-L02";
+    const bool about_missing =
+        diagnosis->code == Code::library_missing || diagnosis->code == Code::library_missing_indirectly;
     if (about_missing)
       evidence.erase(std::remove_if(evidence.begin(), evidence.end(),
                                     [](const Evidence& fact) {
-                                      return fact.what == "library" && fact.value == driver_library;
+                                      return fact.what == Key::library && fact.value == driver_library;
                                     }),
                      evidence.end());
     diagnosis =
-        about_missing && diagnosis->value("library").empty() ? diagnoses.erase(diagnosis) : diagnosis + 1;
+        about_missing && diagnosis->value(Key::library).empty() ? diagnoses.erase(diagnosis) : diagnosis + 1;
   }
 }
 
 Diagnosis driver_missing(const Spec& spec, const linker::Missing& missing) {
-  Diagnosis diagnosis = diagnose("EH-G01");
+  Diagnosis diagnosis = diagnose(Code::driver_not_found);
   if (spec.platform != nullptr) diagnosis = platform::why_no_driver(*spec.platform);
   // The facts know of a file that this search does not meet: another file was asked about, or another
   // variable.
-  if (diagnosis.code != "EH-G01" && diagnosis.code != "EH-G09" && diagnosis.code != "EH-G15") {
-    diagnosis = diagnose("EH-G01");
+  if (diagnosis.code != Code::driver_not_found && diagnosis.code != Code::driver_and_library_differ &&
+      diagnosis.code != Code::driver_library_not_searched) {
+    diagnosis = diagnose(Code::driver_not_found);
     platform::add_driver_facts(*spec.platform, diagnosis);
   }
-  std::erase_if(diagnosis.evidence, [](const Evidence& fact) { return fact.what == "library"; });
-  diagnosis.with("file", path_text(spec.plugin))
-      .with("library", missing.name, "DT_NEEDED of " + missing.needed_by)
-      .with("needed_by", missing.needed_by);
-  for (const std::string& link : missing.chain) diagnosis.with("chain", link);
+  std::erase_if(diagnosis.evidence, [](const Evidence& fact) { return fact.what == Key::library; });
+  diagnosis.with(Key::file, path_text(spec.plugin))
+      .with(Key::library, missing.name, "DT_NEEDED of " + missing.needed_by)
+      .with(Key::needed_by, missing.needed_by);
+  for (const std::string& link : missing.chain) diagnosis.with(Key::chain, link);
   for (const linker::Searched& place : missing.searched)
-    diagnosis.with("searched", place.directory, place.why);
+    diagnosis.with(Key::searched, place.directory, place.why);
   return diagnosis;
 }
 
@@ -72,8 +74,8 @@ bool is_stub(const Spec& spec, const linker::Object& object) {
 
 void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<Diagnosis>& diagnoses) {
   for (Diagnosis& diagnosis : diagnoses) {
-    if (diagnosis.code != "EH-F02" || !comes_with_driver(diagnosis.value("library"))) continue;
-    diagnosis.code = "EH-G19";
+    if (diagnosis.code != Code::file_empty || !comes_with_driver(diagnosis.value(Key::library))) continue;
+    diagnosis.code = Code::driver_library_empty;
     if (spec.platform != nullptr) platform::add_driver_facts(*spec.platform, diagnosis);
   }
   for (const linker::Missing& missing : closure.missing) {
@@ -82,7 +84,7 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
     Diagnosis diagnosis = driver_missing(spec, missing);
     // Without a GPU there is nothing to install, whatever else is missing, so this comes first. With a GPU
     // the other libraries are equally important.
-    const bool no_gpu = !diagnosis.value("no_gpu").empty();
+    const bool no_gpu = !diagnosis.value(Key::no_gpu).empty();
     diagnoses.insert(no_gpu ? diagnoses.begin() : diagnoses.end(), std::move(diagnosis));
   }
   for (const linker::Object& object : closure.objects) {
@@ -96,11 +98,11 @@ void judge_driver(const Spec& spec, const linker::Closure& closure, std::vector<
       return;
     }
     if (!is_stub(spec, object)) continue;
-    diagnoses.push_back(std::move(diagnose("EH-G02")
-                                      .with("file", path_text(spec.plugin))
-                                      .with("library", driver_library)
-                                      .with("needed_by", object.needed_by)
-                                      .with("path", object.path, object.found_by)));
+    diagnoses.push_back(std::move(diagnose(Code::driver_is_stub)
+                                      .with(Key::file, path_text(spec.plugin))
+                                      .with(Key::library, driver_library)
+                                      .with(Key::needed_by, object.needed_by)
+                                      .with(Key::path, object.path, object.found_by)));
     return;
   }
 }
@@ -115,9 +117,9 @@ std::optional<Diagnosis> device_problem(const std::string& device, const linker:
   const bool allowed = calls::access(file.c_str(), R_OK | W_OK) == 0;
   if (allowed && FileDescriptor(calls::open(file.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)).valid())
     return std::nullopt;
-  Diagnosis diagnosis = diagnose_errno("EH-G08", errno);
-  diagnosis.with("path", device).with("library", library.path, library.found_by);
-  if (allowed) diagnosis.with("mode_allows", "yes", "access");
+  Diagnosis diagnosis = diagnose_errno(Code::gpu_device_files_not_accessible, errno);
+  diagnosis.with(Key::path, device).with(Key::library, library.path, library.found_by);
+  if (allowed) diagnosis.with(Key::mode_allows, "yes", "access");
   return diagnosis;
 }
 
@@ -150,9 +152,9 @@ void judge_amd_device_file(const Spec& spec, const linker::Closure& closure, con
   if (runtime == closure.objects.end() || calls::access(reader.on_disk(device), F_OK) != 0) return;
   auto closed = device_problem(device, *runtime, reader);
   if (!closed) return;
-  closed->with("maker", "AMD");
+  closed->with(Key::maker, "AMD");
   if (spec.platform != nullptr && spec.platform->container.is_known())
-    closed->with("inside", spec.platform->container.value(), spec.platform->container.source());
+    closed->with(Key::inside, spec.platform->container.value(), spec.platform->container.source());
   warnings.push_back(std::move(*closed));
 }
 
@@ -194,12 +196,12 @@ void judge_gpu_code(const Spec& spec, const std::vector<std::string>& files,
     }
   }
   if (held.empty()) return;
-  Diagnosis diagnosis = diagnose("EH-G05");
-  diagnosis.with("file", first)
-      .with("sass", join({held.begin(), held.end()}, " "), ".nv_fatbin of the build's files");
+  Diagnosis diagnosis = diagnose(Code::no_code_for_gpu);
+  diagnosis.with(Key::file, first)
+      .with(Key::sass, join({held.begin(), held.end()}, " "), ".nv_fatbin of the build's files");
   for (const CudaDevice* device : devices)
-    diagnosis.with("device", device->name, spec.platform->cuda.devices.source())
-        .with("compute_capability", device->compute_capability, spec.platform->cuda.devices.source());
+    diagnosis.with(Key::device, device->name, spec.platform->cuda.devices.source())
+        .with(Key::compute_capability, device->compute_capability, spec.platform->cuda.devices.source());
   warnings.push_back(std::move(diagnosis));
 }
 
@@ -252,7 +254,7 @@ std::string folder_of(const Spec& spec, const Object& object) {
 // Reports the libraries that come from elsewhere than from the place of the inspected file, or than most.
 // Returns whether there are any.
 template <class PlaceOf>
-bool report_places(const Spec& spec, const std::vector<const Object*>& family, const char* code,
+bool report_places(const Spec& spec, const std::vector<const Object*>& family, Code code,
                    const PlaceOf& place_of, const std::string& own, std::vector<Diagnosis>& warnings) {
   std::map<std::string, std::vector<const Object*>> places;
   for (const Object* object : family) places[place_of(*object)].push_back(object);
@@ -263,13 +265,13 @@ bool report_places(const Spec& spec, const std::vector<const Object*>& family, c
                                                               return left.second.size() < right.second.size();
                                                             });
   Diagnosis diagnosis = diagnose(code);
-  diagnosis.with("file", path_text(spec.plugin));
+  diagnosis.with(Key::file, path_text(spec.plugin));
   for (const auto& [place, objects] : places)
     for (const Object* object : objects) {
       const bool foreign = place != home->first;
-      if (foreign && diagnosis.value("by").empty()) diagnosis.with("by", object->found_by);
-      if (foreign) diagnosis.with("library", name_of(*object), object->found_by);
-      diagnosis.with(foreign ? "path" : "others", object->path, object->found_by);
+      if (foreign && diagnosis.value(Key::by).empty()) diagnosis.with(Key::by, object->found_by);
+      if (foreign) diagnosis.with(Key::library, name_of(*object), object->found_by);
+      diagnosis.with(foreign ? Key::path : Key::others, object->path, object->found_by);
     }
   warnings.push_back(std::move(diagnosis));
   return true;
@@ -300,24 +302,24 @@ void report_majors(const Spec& spec, const Object* ours, const Object* theirs,
   if (ours == nullptr || theirs == nullptr) return;
   const std::string our_major = major_of(name_of(*ours)), their_major = major_of(name_of(*theirs));
   if (our_major.empty() || their_major.empty() || our_major == their_major) return;
-  Diagnosis diagnosis = diagnose("EH-G18");
-  diagnosis.with("file", path_text(spec.plugin))
-      .with("cuda", our_major, ours->found_by)
-      .with("path", ours->path, ours->found_by)
-      .with("held_cuda", their_major, theirs->found_by)
-      .with("held", theirs->path, theirs->found_by);
+  Diagnosis diagnosis = diagnose(Code::two_cuda_major_versions);
+  diagnosis.with(Key::file, path_text(spec.plugin))
+      .with(Key::cuda, our_major, ours->found_by)
+      .with(Key::path, ours->path, ours->found_by)
+      .with(Key::held_cuda, their_major, theirs->found_by)
+      .with(Key::held, theirs->path, theirs->found_by);
   warnings.push_back(std::move(diagnosis));
 }
 
 void report_runtimes(const Spec& spec, const std::vector<const Object*>& runtimes,
                      std::vector<Diagnosis>& warnings) {
   if (runtimes.size() < 2) return;
-  Diagnosis diagnosis = diagnose("EH-L35");
-  diagnosis.with("file", path_text(spec.plugin));
+  Diagnosis diagnosis = diagnose(Code::two_openmp_runtimes);
+  diagnosis.with(Key::file, path_text(spec.plugin));
   for (const Object* object : runtimes) {
-    diagnosis.with("library", name_of(*object), object->found_by);
-    diagnosis.with("path", object->path, object->found_by);
-    if (!object->needed_by.empty()) diagnosis.with("needed_by", object->needed_by);
+    diagnosis.with(Key::library, name_of(*object), object->found_by);
+    diagnosis.with(Key::path, object->path, object->found_by);
+    if (!object->needed_by.empty()) diagnosis.with(Key::needed_by, object->needed_by);
   }
   warnings.push_back(std::move(diagnosis));
 }
@@ -360,12 +362,12 @@ void judge_mixed_sources(const Spec& spec, const linker::Closure& closure, std::
   const std::string plugin = path_text(spec.plugin);
   const auto folder = [&](const Object& object) { return folder_of(spec, object); };
   const std::string own_folder = path_text(spec.view.empty() ? spec.plugin.parent_path() : spec.view);
-  report_places(spec, cudnn, "EH-R16", folder, own_folder, warnings);
+  report_places(spec, cudnn, Code::cudnn_parts_differ, folder, own_folder, warnings);
   if (!report_places(
-          spec, cuda, "EH-G17", [&](const Object& object) { return sources.of(object.path); },
-          sources.of(plugin), warnings) &&
-      report_places(spec, cublas, "EH-R20", folder, own_folder, warnings))
-    warnings.back().with("product", "cuBLAS");
+          spec, cuda, Code::cuda_from_two_places,
+          [&](const Object& object) { return sources.of(object.path); }, sources.of(plugin), warnings) &&
+      report_places(spec, cublas, Code::parts_from_two_folders, folder, own_folder, warnings))
+    warnings.back().with(Key::product, "cuBLAS");
   report_majors(spec, our_cudart, held_cudart, warnings);
   if (brings_openmp) report_runtimes(spec, openmp, warnings);
 }

@@ -58,14 +58,14 @@ void warn_of_loaded_stand_in(const Inquiry& inquiry, const Closure& closure, con
   const Closure other =
       close_after(without, inquiry.index.reader, path_text(inquiry.index.spec.plugin), inquiry.order, false);
   const linker::Object* const found = by_name(other, stand_in.soname);
-  Diagnosis warning = diagnose("EH-L17");
-  warning.with("library", stand_in.soname)
-      .with("path", stand_in.path, "libraries of this process")
-      .with("wanted", found != nullptr ? found->path : "the library itself, which is not on this machine");
+  Diagnosis warning = diagnose(Code::other_file_already_loaded);
+  warning.with(Key::library, stand_in.soname)
+      .with(Key::path, stand_in.path, "libraries of this process")
+      .with(Key::wanted, found != nullptr ? found->path : "the library itself, which is not on this machine");
   for (const linker::Object& object : closure.objects)
     if (object.info != nullptr && object.found_by != "already loaded" &&
         std::ranges::find(object.info->needed, stand_in.soname) != object.info->needed.end())
-      warning.with("needed_by", object.path);
+      warning.with(Key::needed_by, object.path);
   warnings.push_back(std::move(warning));
 }
 
@@ -76,11 +76,12 @@ void warn_of_loaded(const Inquiry& inquiry, const Closure& closure, std::vector<
     if (wanted.empty() && object.info != nullptr && object.info->stand_in)
       warn_of_loaded_stand_in(inquiry, closure, object, warnings);
     if (wanted.empty() || same_file(wanted, object.path)) continue;
-    Diagnosis warning = diagnose("EH-L17");
-    warning.with("library", object.soname)
-        .with("path", object.path, "libraries of this process")
-        .with("wanted", wanted);
-    for (const std::string& file : askers(inquiry, closure, object.soname)) warning.with("needed_by", file);
+    Diagnosis warning = diagnose(Code::other_file_already_loaded);
+    warning.with(Key::library, object.soname)
+        .with(Key::path, object.path, "libraries of this process")
+        .with(Key::wanted, wanted);
+    for (const std::string& file : askers(inquiry, closure, object.soname))
+      warning.with(Key::needed_by, file);
     warnings.push_back(std::move(warning));
   }
 }
@@ -97,21 +98,21 @@ void warn_of_search(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
   };
   for (const linker::Missing& missing : plain.missing)
     if (const std::string there = inquiry.index.find(missing.name); !there.empty() && !refused(there))
-      warnings.push_back(std::move(diagnose("EH-L03")
-                                       .with("library", missing.name)
-                                       .with("needed_by", missing.needed_by)
-                                       .with("present_at", there)
-                                       .with("mended", repaired)));
+      warnings.push_back(std::move(diagnose(Code::library_not_where_loader_looks)
+                                       .with(Key::library, missing.name)
+                                       .with(Key::needed_by, missing.needed_by)
+                                       .with(Key::present_at, there)
+                                       .with(Key::repaired, repaired)));
   for (const linker::Object& object : plain.objects) {
     const std::string wanted =
         object.found_by == "already loaded" ? std::string() : inquiry.index.find(object.name);
     // One file under two names, as where /lib is a link to usr/lib, hides nothing.
     if (!wanted.empty() && !inquiry.index.in_view(object.path) && !same_file(wanted, object.path))
-      warnings.push_back(std::move(diagnose("EH-L11")
-                                       .with("library", object.name)
-                                       .with("path", object.path, object.found_by)
-                                       .with("wanted", wanted)
-                                       .with("mended", repaired)));
+      warnings.push_back(std::move(diagnose(Code::library_from_other_folder)
+                                       .with(Key::library, object.name)
+                                       .with(Key::path, object.path, object.found_by)
+                                       .with(Key::wanted, wanted)
+                                       .with(Key::repaired, repaired)));
   }
 }
 
@@ -130,20 +131,23 @@ void warn_of_hidden(const Inquiry& inquiry, const Closure& closure, std::vector<
     if (hidden == nullptr || hidden->path == object.path || hidden->info == nullptr || object.info == nullptr)
       continue;
     if (hidden->info->device == object.info->device && hidden->info->inode == object.info->inode) continue;
-    warnings.push_back(std::move(diagnose("EH-L11")
-                                     .with("library", object.name)
-                                     .with("needed_by", object.needed_by)
-                                     .with("path", object.path, variable)
-                                     .with("wanted", hidden->path, hidden->found_by)));
+    warnings.push_back(std::move(diagnose(Code::library_from_other_folder)
+                                     .with(Key::library, object.name)
+                                     .with(Key::needed_by, object.needed_by)
+                                     .with(Key::path, object.path, variable)
+                                     .with(Key::wanted, hidden->path, hidden->found_by)));
   }
 }
 
 void name_the_variable(const Inquiry& inquiry, const Closure& closure, std::vector<Diagnosis>& diagnoses) {
   for (Diagnosis& diagnosis : diagnoses) {
-    if (diagnosis.code != "EH-L08" && diagnosis.code != "EH-L09" && diagnosis.code != "EH-L15") continue;
-    const linker::Object* object = closure.find(diagnosis.value("path"));
+    if (diagnosis.code != Code::c_library_too_old && diagnosis.code != Code::cpp_runtime_too_old &&
+        diagnosis.code != Code::symbol_version_missing)
+      continue;
+    const linker::Object* object = closure.find(diagnosis.value(Key::path));
     if (object != nullptr && object->found_by == variable)
-      diagnosis.with("from_environment", variable, inquiry.index.spec.machine.library_path_text.value_or(""));
+      diagnosis.with(Key::from_environment, variable,
+                     inquiry.index.spec.machine.library_path_text.value_or(""));
   }
 }
 
@@ -159,25 +163,26 @@ std::string path_now(const Spec& spec) {
 void report_ignored_path(const Inquiry& inquiry, std::vector<Diagnosis>& diagnoses) {
   const linker::Machine& machine = inquiry.index.spec.machine;
   const std::string at_start = machine.library_path_text.value_or(""), now = path_now(inquiry.index.spec);
-  const char* code = nullptr;
+  Code code = Code::none;
   std::string ignored;
   if (machine.secure && !at_start.empty()) {
-    code = "EH-L30";
+    code = Code::library_path_ignored;
     ignored = at_start;
   } else if (!machine.secure && !now.empty() && now != at_start) {
-    code = "EH-L31";
+    code = Code::library_path_changed_too_late;
     ignored = now;
   }
-  if (code == nullptr) return;
+  if (code == Code::none) return;
   const std::vector<std::string> searched = linker::library_path_folders(machine);
   for (Diagnosis& diagnosis : diagnoses) {
-    if (diagnosis.code != "EH-L01" && diagnosis.code != "EH-L02") continue;
+    if (diagnosis.code != Code::library_missing && diagnosis.code != Code::library_missing_indirectly)
+      continue;
     for (const std::string& folder : linker::library_path_folders(machine, ignored)) {
       if (std::find(searched.begin(), searched.end(), folder) != searched.end()) continue;
-      for (const std::string& library : diagnosis.values("library"))
+      for (const std::string& library : diagnosis.values(Key::library))
         if (const std::string path = folder + "/" + library; inquiry.index.reader.file_exists(path)) {
           diagnosis.code = code;
-          diagnosis.with("present_at", path, variable);
+          diagnosis.with(Key::present_at, path, variable);
         }
     }
   }
@@ -196,7 +201,8 @@ void warn_of_preload(const Inquiry& inquiry, std::vector<Diagnosis>& warnings) {
     for (const std::string& file : split(text, ':'))
       if (file.find('/') != std::string::npos && file.find('$') == std::string::npos &&
           !inquiry.index.reader.file_exists(file))
-        warnings.push_back(std::move(diagnose("EH-L34").with("library", file, "LD_PRELOAD")));
+        warnings.push_back(
+            std::move(diagnose(Code::preload_not_loadable).with(Key::library, file, "LD_PRELOAD")));
   }
 }
 
@@ -213,11 +219,11 @@ void judge_sanitizer(const Spec& spec, const Closure& closure, std::vector<Diagn
         !(name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan")))
       continue;
     if (!has("LD_PRELOAD", "asan") && !has("ASAN_OPTIONS", "verify_asan_link_order=0"))
-      diagnoses.push_back(std::move(diagnose("EH-R21")
-                                        .with("file", path_text(spec.plugin))
-                                        .with("library", name, object.found_by)
-                                        .with("path", object.path, object.found_by)
-                                        .with("needed_by", object.needed_by)));
+      diagnoses.push_back(std::move(diagnose(Code::sanitizer_loaded_too_late)
+                                        .with(Key::file, path_text(spec.plugin))
+                                        .with(Key::library, name, object.found_by)
+                                        .with(Key::path, object.path, object.found_by)
+                                        .with(Key::needed_by, object.needed_by)));
     return;
   }
 }
@@ -273,14 +279,14 @@ void judge_substitution(const Inquiry& inquiry, const linker::Closure& closure,
         for (const std::string& name : names_of(other.path, Side::exported)) lacking.erase(name);
       }
       if (lacking.empty()) continue;
-      Diagnosis diagnosis = diagnose("EH-L17");
-      diagnosis.with("file", path_text(inquiry.index.spec.plugin))
-          .with("library", held.soname)
-          .with("path", held.path, "libraries of this process")
-          .with("wanted", wanted)
-          .with("required_by", user.path);
+      Diagnosis diagnosis = diagnose(Code::other_file_already_loaded);
+      diagnosis.with(Key::file, path_text(inquiry.index.spec.plugin))
+          .with(Key::library, held.soname)
+          .with(Key::path, held.path, "libraries of this process")
+          .with(Key::wanted, wanted)
+          .with(Key::required_by, user.path);
       for (const std::string& name : lacking)
-        diagnosis.with("symbol", name, "dynamic symbol tables of both files");
+        diagnosis.with(Key::symbol, name, "dynamic symbol tables of both files");
       diagnoses.push_back(std::move(diagnosis));
     }
   }

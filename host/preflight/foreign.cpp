@@ -29,13 +29,13 @@ struct ForeignLoader {
 void judge_provided(const char* provider, const std::vector<std::string>& names,
                     const platform::Fact<std::string>& state, Outcome& outcome) {
   if (names.empty() || state.is_known()) return;
-  Diagnosis diagnosis = diagnose("EH-W01");
-  diagnosis.with("file", outcome.closure.file);
-  for (const std::string& name : names) diagnosis.with("library", name, provider);
+  Diagnosis diagnosis = diagnose(Code::dll_missing);
+  diagnosis.with(Key::file, outcome.closure.file);
+  for (const std::string& name : names) diagnosis.with(Key::library, name, provider);
   const auto needed = std::ranges::find_if(outcome.closure.objects, [&](const linker::Object& object) {
     return std::ranges::find(names, object.name) != names.end();
   });
-  if (needed != outcome.closure.objects.end()) diagnosis.with("needed_by", needed->needed_by);
+  if (needed != outcome.closure.objects.end()) diagnosis.with(Key::needed_by, needed->needed_by);
   (state.is_absent() ? outcome.diagnoses : outcome.doubts).push_back(std::move(diagnosis));
 }
 
@@ -173,8 +173,9 @@ Report check_foreign(const ForeignSpec& spec) {
   report.kind = info->kind;
   report.diagnoses = info->problems;
   if (report.diagnoses.empty())
-    report.diagnoses.push_back(
-        std::move(diagnose("EH-F09").with("file", path_text(spec.plugin)).with("format", info->sniffed)));
+    report.diagnoses.push_back(std::move(diagnose(Code::file_for_other_system)
+                                             .with(Key::file, path_text(spec.plugin))
+                                             .with(Key::format, info->sniffed)));
   return report;
 }
 
@@ -201,12 +202,14 @@ void finish_at_home(const Spec& spec, Report& report) {
   std::vector<Diagnosis> doubts;
   if (spec.plugin_header) judge_plugin_header(spec.plugin, spec.plugin, report.diagnoses, doubts);
   if (report.verdict != Verdict::fails)
-    report.verdict =
-        std::any_of(report.diagnoses.begin(), report.diagnoses.end(),
-                    [](const Diagnosis& one) { return one.code == "EH-R11" || one.code == "EH-R12"; })
-            ? Verdict::fails
-        : doubts.empty() ? report.verdict
-                         : Verdict::unsure;
+    report.verdict = std::any_of(report.diagnoses.begin(), report.diagnoses.end(),
+                                 [](const Diagnosis& one) {
+                                   return one.code == Code::not_an_engine_plugin ||
+                                          one.code == Code::plugin_does_not_match;
+                                 })
+                         ? Verdict::fails
+                     : doubts.empty() ? report.verdict
+                                      : Verdict::unsure;
   report.diagnoses.insert(report.diagnoses.end(), doubts.begin(), doubts.end());
   report.depends_on = dependency_stamps(spec, report);
 }

@@ -144,7 +144,7 @@ void add_later(const ViewIndex& index, const std::string& library, bool certain,
   if (index.is_optional(library)) {
     report.left_out.push_back(path_of(library));
     report.warnings.push_back(
-        std::move(outcome.diagnoses.front().with("left_out", library, "optional in the manifest")));
+        std::move(outcome.diagnoses.front().with(Key::left_out, library, "optional in the manifest")));
     return;
   }
   append(outcome.diagnoses, certain ? report.diagnoses : doubts);
@@ -153,12 +153,13 @@ void add_later(const ViewIndex& index, const std::string& library, bool certain,
 }
 
 void judge_missing_lazy(const ViewIndex& index, std::vector<Diagnosis>& diagnoses) {
-  Diagnosis diagnosis = diagnose("EH-R15");
+  Diagnosis diagnosis = diagnose(Code::run_time_library_missing);
   for (const std::string& name : index.spec.lazy)
-    if (index.find(name).empty()) diagnosis.with("library", name, "the manifest's \"lazy\"");
+    if (index.find(name).empty()) diagnosis.with(Key::library, name, "the manifest's \"lazy\"");
   if (diagnosis.evidence.empty()) return;
-  diagnosis.with("file", path_text(index.spec.plugin)).with("in_manifest", "lazy");
-  for (const std::filesystem::path& folder : index.spec.search) diagnosis.with("searched", path_text(folder));
+  diagnosis.with(Key::file, path_text(index.spec.plugin)).with(Key::in_manifest, "lazy");
+  for (const std::filesystem::path& folder : index.spec.search)
+    diagnosis.with(Key::searched, path_text(folder));
   diagnoses.push_back(std::move(diagnosis));
 }
 

@@ -26,7 +26,7 @@ void name_unlinked(const ViewIndex& index, const std::vector<std::string>& folde
                    const std::string& library, Diagnosis& diagnosis) {
   const std::size_t at = library.find(".so");
   if (at == std::string::npos || library.find('/') != std::string::npos) return;
-  const std::string stem = library.substr(0, at + 3), needed(diagnosis.value("needs"));
+  const std::string stem = library.substr(0, at + 3), needed(diagnosis.value(Key::needs));
   const auto has_version = [&](const binary::BinaryInfo& info) {
     const auto& versions = info.version_definitions;
     return needed.empty() || std::find(versions.begin(), versions.end(), needed) != versions.end();
@@ -39,7 +39,7 @@ void name_unlinked(const ViewIndex& index, const std::vector<std::string>& folde
       if (!info || info->soname != library || info->stand_in || !has_version(*info) ||
           linker::refusal_of(index.spec.machine, *info, path, false))
         continue;
-      diagnosis.with("unlinked", path).with("linked_as", folder + "/" + library);
+      diagnosis.with(Key::unlinked, path).with(Key::linked_as, folder + "/" + library);
       return;
     }
 }
@@ -73,37 +73,39 @@ std::vector<std::string> installation_folders(const ViewIndex& index, const std:
 
 void name_elsewhere(const ViewIndex& index, const std::vector<std::string>& folders, Diagnosis& diagnosis) {
   std::vector<std::string> found;
-  for (const std::string& library : diagnosis.values("library"))
+  for (const std::string& library : diagnosis.values(Key::library))
     for (const std::string& folder : folders) {
       const std::string path = folder + "/" + library;
       if (library.find('/') != std::string::npos || !index.reader.file_exists(path)) continue;
       const auto& info = index.reader.read(path);
       if (!info || info->stand_in || linker::refusal_of(index.spec.machine, *info, path, false)) continue;
-      diagnosis.with("elsewhere", path);
+      diagnosis.with(Key::elsewhere, path);
       if (std::find(found.begin(), found.end(), folder) == found.end()) found.push_back(folder);
       break;
     }
   if (found.empty()) return;
   const std::string& before = index.spec.machine.library_path_text.value_or("");
-  diagnosis.with("library_path", join(found, ":") + (before.empty() ? "" : ":$LD_LIBRARY_PATH"));
+  diagnosis.with(Key::library_path, join(found, ":") + (before.empty() ? "" : ":$LD_LIBRARY_PATH"));
   if (found.front().starts_with("/usr/local/") || found.front().starts_with("/opt/"))
-    diagnosis.with("ldconfig", found.front());
+    diagnosis.with(Key::ldconfig, found.front());
 }
 
 }  // namespace
 
 void explain_missing_libraries(const ViewIndex& index, std::vector<Diagnosis>& diagnoses) {
   for (Diagnosis& diagnosis : diagnoses) {
-    if ((diagnosis.code == "EH-L09" || diagnosis.code == "EH-L15") && !diagnosis.value("needs").empty())
-      name_unlinked(index, folders_searched(index, std::string(diagnosis.value("required_by"))),
-                    std::string(diagnosis.value("library")), diagnosis);
-    if (diagnosis.code != "EH-L01" && diagnosis.code != "EH-L02") continue;
-    const std::string needer(diagnosis.value("needed_by"));
-    std::vector<std::string> folders = diagnosis.values("searched");
+    if ((diagnosis.code == Code::cpp_runtime_too_old || diagnosis.code == Code::symbol_version_missing) &&
+        !diagnosis.value(Key::needs).empty())
+      name_unlinked(index, folders_searched(index, std::string(diagnosis.value(Key::required_by))),
+                    std::string(diagnosis.value(Key::library)), diagnosis);
+    if (diagnosis.code != Code::library_missing && diagnosis.code != Code::library_missing_indirectly)
+      continue;
+    const std::string needer(diagnosis.value(Key::needed_by));
+    std::vector<std::string> folders = diagnosis.values(Key::searched);
     folders.emplace_back(linker::folder_of_file(needer));
-    const std::vector<std::string> names = diagnosis.values("library");
+    const std::vector<std::string> names = diagnosis.values(Key::library);
     for (const std::string& library : names)
-      if (diagnosis.value("unlinked").empty()) name_unlinked(index, folders, library, diagnosis);
+      if (diagnosis.value(Key::unlinked).empty()) name_unlinked(index, folders, library, diagnosis);
     if (!index.spec.machine.recorded) {
       const std::vector<std::string> others = installation_folders(index, needer);
       name_elsewhere(index, others, diagnosis);
@@ -112,8 +114,8 @@ void explain_missing_libraries(const ViewIndex& index, std::vector<Diagnosis>& d
     // NixOS has no folder of libraries, and its loader has no cache.
     const platform::Platform* const platform = index.spec.platform;
     if (platform != nullptr && platform->distribution.value().id == "nixos")
-      diagnosis.with("distribution", "nixos", platform->distribution.source());
-    if (!diagnosis.value("unlinked").empty() || !diagnosis.value("elsewhere").empty()) continue;
+      diagnosis.with(Key::distribution, "nixos", platform->distribution.source());
+    if (!diagnosis.value(Key::unlinked).empty() || !diagnosis.value(Key::elsewhere).empty()) continue;
     std::set<std::string> reported;
     for (const std::string& library : names) {
       const std::size_t at = library.find(".so.");
@@ -125,7 +127,7 @@ void explain_missing_libraries(const ViewIndex& index, std::vector<Diagnosis>& d
           if (name.starts_with(stem) && name.find('.', stem.size()) == std::string::npos &&
               name != library.substr(0, name.size()) && !is_stand_in(index, folder + "/" + name) &&
               reported.insert(name).second)
-            diagnosis.with("other_release", folder + "/" + name);
+            diagnosis.with(Key::other_release, folder + "/" + name);
     }
   }
 }

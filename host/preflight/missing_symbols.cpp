@@ -132,7 +132,7 @@ std::vector<std::string> packages_of(const linker::Reader& reader, const std::st
 bool offers(linker::Reader& reader, const std::string& file, const Diagnosis& missing) {
   const auto table = binary::read_symbols(reader.on_disk(file));
   return table && std::any_of(table->exports.begin(), table->exports.end(), [&](const auto& symbol) {
-           return symbol.name == missing.value("symbol") && symbol.version == missing.value("version");
+           return symbol.name == missing.value(Key::symbol) && symbol.version == missing.value(Key::version);
          });
 }
 
@@ -181,22 +181,23 @@ void name_libraries(const ViewIndex& index, const linker::Closure& closure,
 
 void explain_missing_symbol(const ViewIndex& index, const linker::Closure& closure, Diagnosis& diagnosis) {
   constexpr std::string_view variable = "LD_LIBRARY_PATH";
-  const std::string library(diagnosis.value("library")), needer(diagnosis.value("required_by"));
+  const std::string library(diagnosis.value(Key::library)), needer(diagnosis.value(Key::required_by));
   const linker::Object* found = library.empty() ? nullptr : closure.find(library);
   if (found == nullptr) found = library.empty() ? nullptr : object_named(closure, library);
-  if (found == nullptr || !diagnosis.value("lent_by").empty()) return;
-  diagnosis.with(diagnosis.code == "EH-L15" ? "path" : "expected_in", found->path, found->found_by);
+  if (found == nullptr || !diagnosis.value(Key::lent_by).empty()) return;
+  diagnosis.with(diagnosis.code == Code::symbol_version_missing ? Key::path : Key::expected_in, found->path,
+                 found->found_by);
   if (found->found_by == variable)
-    diagnosis.with("from_environment", variable, index.spec.machine.library_path_text.value_or(""));
+    diagnosis.with(Key::from_environment, variable, index.spec.machine.library_path_text.value_or(""));
   for (const std::string& path : files_of_name(index, needer, library))
     if (!same_file(path, found->path) && offers(index.reader, path, diagnosis)) {
-      diagnosis.with("wanted", path);
+      diagnosis.with(Key::wanted, path);
       break;
     }
-  if (const DroppedSymbols* one = dropped(diagnosis.value("symbol"), library))
-    diagnosis.with("last_release", one->last_release);
+  if (const DroppedSymbols* one = dropped(diagnosis.value(Key::symbol), library))
+    diagnosis.with(Key::last_release, one->last_release);
   if (const auto packages = packages_of(index.reader, found->path); packages.size() > 1)
-    for (const std::string& package : packages) diagnosis.with("installed_by", package, "*.dist-info");
+    for (const std::string& package : packages) diagnosis.with(Key::installed_by, package, "*.dist-info");
 }
 
 }  // namespace enginehost::preflight

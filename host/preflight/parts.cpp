@@ -229,9 +229,9 @@ std::vector<Diagnosis> missing_parts(const ViewIndex& index, const std::vector<s
                           [&](const std::string& one) { return is_there(index, file, one, folders); });
     };
     const auto add = [&](Diagnosis& diagnosis, const std::string& part) {
-      diagnosis.with("library", spellings(part, name).front(), "text in " + file);
+      diagnosis.with(Key::library, spellings(part, name).front(), "text in " + file);
     };
-    Diagnosis diagnosis = diagnose("EH-R15");
+    Diagnosis diagnosis = diagnose(Code::run_time_library_missing);
     std::vector<std::string> choices;
     for (const Family& family : families) {
       if (!name.starts_with(family.library) || !(family.needed || family.any)) continue;
@@ -244,8 +244,8 @@ std::vector<Diagnosis> missing_parts(const ViewIndex& index, const std::vector<s
     if (!choices.empty() && std::all_of(choices.begin(), choices.end(), is_missing))
       add(diagnosis, choices.front());
     if (diagnosis.evidence.empty()) continue;
-    diagnosis.with("file", path_text(index.spec.plugin)).with("needed_by", file);
-    for (const std::string& folder : folders) diagnosis.with("searched", folder);
+    diagnosis.with(Key::file, path_text(index.spec.plugin)).with(Key::needed_by, file);
+    for (const std::string& folder : folders) diagnosis.with(Key::searched, folder);
     found.push_back(std::move(diagnosis));
   }
   return found;
@@ -285,15 +285,16 @@ std::vector<Diagnosis> mixed_parts(const ViewIndex& index, const linker::Closure
     if (one_source(found.path, file) || !reported.insert(found.path).second) return true;
     Diagnosis& diagnosis = by_product[family.product];
     if (diagnosis.evidence.empty()) {
-      diagnosis = diagnose(family.product == "cuDNN" ? "EH-R16" : "EH-R20");
-      diagnosis.with("file", path_text(index.spec.plugin)).with("product", family.product);
-      diagnosis.with("by", found.by).with("others", file);
+      diagnosis =
+          diagnose(family.product == "cuDNN" ? Code::cudnn_parts_differ : Code::parts_from_two_folders);
+      diagnosis.with(Key::file, path_text(index.spec.plugin)).with(Key::product, family.product);
+      diagnosis.with(Key::by, found.by).with(Key::others, file);
       if (const std::string release = release_of(index.reader, file); !release.empty())
-        diagnosis.with("release", release, file);
+        diagnosis.with(Key::release, release, file);
       if (const std::string release = release_of(index.reader, found.path); !release.empty())
-        diagnosis.with("release_of_part", release, found.path);
+        diagnosis.with(Key::release_of_part, release, found.path);
     }
-    diagnosis.with("library", name, "text in " + file).with("path", found.path, found.by);
+    diagnosis.with(Key::library, name, "text in " + file).with(Key::path, found.path, found.by);
     return true;
   };
   for (const std::string& file : files) {

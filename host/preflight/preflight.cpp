@@ -19,7 +19,7 @@ using linker::Closure;
 
 // True when the file's bytes are wrong, whatever requests them.
 bool is_content_problem(const Diagnosis& diagnosis) {
-  return diagnosis.code >= "EH-F01" && diagnosis.code <= "EH-F08";
+  return diagnosis.code >= Code::file_not_readable && diagnosis.code <= Code::file_damaged;
 }
 
 // One check, step by step; each step adds to the report.
@@ -82,8 +82,8 @@ class Check {
 
   // True when the problem lies in the plugin file itself, whatever else the loader finds.
   bool is_of_plugin_alone(const Diagnosis& one) const {
-    if (one.value("file") != path_text(spec_.plugin)) return false;
-    for (const char* other : {"needed_by", "required_by", "library", "largest"})
+    if (one.value(Key::file) != path_text(spec_.plugin)) return false;
+    for (const Key other : {Key::needed_by, Key::required_by, Key::library, Key::largest})
       if (!one.value(other).empty()) return false;
     return true;
   }
@@ -115,8 +115,10 @@ class Check {
   void drop_duplicates() {
     auto& all = report_.diagnoses;
     std::erase_if(all, [&](const Diagnosis& diagnosis) {
-      return diagnosis.code == "EH-L04" && std::any_of(all.begin(), all.end(), [&](const Diagnosis& other) {
-               return other.code == "EH-L05" && other.value("file") == diagnosis.value("file");
+      return diagnosis.code == Code::library_for_other_processor &&
+             std::any_of(all.begin(), all.end(), [&](const Diagnosis& other) {
+               return other.code == Code::needed_library_for_other_processor &&
+                      other.value(Key::file) == diagnosis.value(Key::file);
              });
     });
   }
@@ -124,10 +126,11 @@ class Check {
   // Needs of all libraries together (EH-L19) are reported once.
   void drop_reported_of_plugin(std::vector<Diagnosis>& found) const {
     const auto reported = [](const std::vector<Diagnosis>& all) {
-      return std::any_of(all.begin(), all.end(), [](const Diagnosis& one) { return one.code == "EH-L19"; });
+      return std::any_of(all.begin(), all.end(),
+                         [](const Diagnosis& one) { return one.code == Code::no_static_tls_left; });
     };
     if (reported(report_.diagnoses) || reported(doubts_))
-      std::erase_if(found, [](const Diagnosis& one) { return one.code == "EH-L19"; });
+      std::erase_if(found, [](const Diagnosis& one) { return one.code == Code::no_static_tls_left; });
   }
 
   void check_later(const std::string& library, const Closure& plugin_closure) {
@@ -140,7 +143,7 @@ class Check {
     drop_reported_of_plugin(outcome.doubts);
     const bool certain = index_.is_lazy(library) ||
                          (!outcome.diagnoses.empty() && is_content_problem(outcome.diagnoses.front()) &&
-                          outcome.diagnoses.front().value("file") == library);
+                          outcome.diagnoses.front().value(Key::file) == library);
     add_later(index_, library, certain, std::move(outcome), report_, doubts_);
   }
 
@@ -163,7 +166,7 @@ class Check {
       auto mapping = check_executable_mapping(path_of(object.path));
       if (mapping) continue;
       if (!own && !object.needed_by.empty())
-        mapping.error().with("library", object.name).with("needed_by", object.needed_by);
+        mapping.error().with(Key::library, object.name).with(Key::needed_by, object.needed_by);
       report_.diagnoses.push_back(std::move(mapping).error());
       return;
     }
@@ -181,10 +184,10 @@ class Check {
     for (std::string& opener : openers_of_parts(closure))
       if (std::find(files.begin(), files.end(), opener) == files.end()) files.push_back(std::move(opener));
     for (Diagnosis& mixed : mixed_parts(index_, closure, files))
-      (mixed.code == "EH-R16" ? doubts_ : report_.warnings).push_back(std::move(mixed));
+      (mixed.code == Code::cudnn_parts_differ ? doubts_ : report_.warnings).push_back(std::move(mixed));
     for (Diagnosis& missing : missing_parts(index_, files)) {
-      if (index_.is_optional(std::string(missing.value("needed_by"))))
-        report_.warnings.push_back(std::move(missing.with("left_out", missing.value("needed_by"))));
+      if (index_.is_optional(std::string(missing.value(Key::needed_by))))
+        report_.warnings.push_back(std::move(missing.with(Key::left_out, missing.value(Key::needed_by))));
       else
         doubts_.push_back(std::move(missing));
     }
@@ -193,7 +196,7 @@ class Check {
   // A damaged table crashes the loader only sometimes, so it is checked here.
   void check_tables() {
     for (const std::string& file : own_files()) {
-      const auto reported = [&](const Diagnosis& diagnosis) { return diagnosis.value("file") == file; };
+      const auto reported = [&](const Diagnosis& diagnosis) { return diagnosis.value(Key::file) == file; };
       const bool needed =
           file == path_text(spec_.plugin) || std::find(order_.begin(), order_.end(), file) != order_.end();
       if ((index_.is_optional(file) && !needed) ||
@@ -280,11 +283,11 @@ Report inspect_foreign(const std::filesystem::path& file, bool symbols, const bi
   auto& all = report.diagnoses;
   // Damage of the file itself comes first.
   const auto after_content = std::find_if(all.begin(), all.end(), [&](const Diagnosis& one) {
-    return !is_content_problem(one) || one.value("file") != path_text(file);
+    return !is_content_problem(one) || one.value(Key::file) != path_text(file);
   });
-  all.insert(after_content, std::move(diagnose("EH-F09")
-                                          .with("file", path_text(file))
-                                          .with("format", info.sniffed + " for " + info.machine)));
+  all.insert(after_content, std::move(diagnose(Code::file_for_other_system)
+                                          .with(Key::file, path_text(file))
+                                          .with(Key::format, info.sniffed + " for " + info.machine)));
   return report;
 }
 
@@ -297,7 +300,7 @@ void note_undefined_symbols(Spec spec, Report& report) {
   std::set<std::string> symbols;
   if (with_symbols.verdict == Verdict::fails)
     for (const Diagnosis& diagnosis : with_symbols.diagnoses)
-      for (std::string& symbol : diagnosis.values("symbol")) symbols.insert(std::move(symbol));
+      for (std::string& symbol : diagnosis.values(Key::symbol)) symbols.insert(std::move(symbol));
   if (symbols.empty()) return;
   report.notes.push_back(std::to_string(symbols.size()) +
                          (symbols.size() == 1
@@ -320,9 +323,9 @@ void judge_plugin_header(const std::filesystem::path& plugin, const std::filesys
     // Other problems of the file are reported by the code that searched its libraries.
     const Diagnosis& why = header.error();
     const auto reported = [&](const Diagnosis& one) {
-      return one.code == why.code && one.value("file") == why.value("file");
+      return one.code == why.code && one.value(Key::file) == why.value(Key::file);
     };
-    if (why.code == "EH-F01" && !binary::no_such_file(why) &&
+    if (why.code == Code::file_not_readable && !binary::no_such_file(why) &&
         std::none_of(diagnoses.begin(), diagnoses.end(), reported))
       diagnoses.push_back(why);
     return;
@@ -330,27 +333,27 @@ void judge_plugin_header(const std::filesystem::path& plugin, const std::filesys
   // A library of another system: a diagnosis already states that it cannot be loaded here, whatever it
   // exports.
   for (const Diagnosis& diagnosis : diagnoses)
-    if (diagnosis.code == "EH-F09") return;
+    if (diagnosis.code == Code::file_for_other_system) return;
   using State = binary::PluginHeader::State;
   if (header->state == State::symbol_absent) {
-    Diagnosis diagnosis = diagnose("EH-R11");
-    diagnosis.with("file", path_text(plugin))
-        .with("symbol", "engine_plugin_v1", "dynamic symbols of the file");
-    for (const std::string& name : header->exports) diagnosis.with("exports", name);
+    Diagnosis diagnosis = diagnose(Code::not_an_engine_plugin);
+    diagnosis.with(Key::file, path_text(plugin))
+        .with(Key::symbol, "engine_plugin_v1", "dynamic symbols of the file");
+    for (const std::string& name : header->exports) diagnosis.with(Key::exports, name);
     diagnoses.push_back(std::move(diagnosis));
   } else if (header->state == State::no_object) {
-    diagnoses.push_back(std::move(diagnose("EH-R11")
-                                      .with("file", path_text(plugin))
-                                      .with("problem",
+    diagnoses.push_back(std::move(diagnose(Code::not_an_engine_plugin)
+                                      .with(Key::file, path_text(plugin))
+                                      .with(Key::problem,
                                             "its engine_plugin_v1 is a function, or thread-local; a "
                                             "plugin's is a constant object")));
   } else if (auto room = check_object_size(header->object_size, plugin); !room) {
     diagnoses.push_back(std::move(room).error());
   } else if (header->state == State::no_bytes) {
     doubts.push_back(std::move(
-        diagnose("EH-R11")
-            .with("file", path_text(plugin))
-            .with("problem",
+        diagnose(Code::not_an_engine_plugin)
+            .with(Key::file, path_text(plugin))
+            .with(Key::problem,
                   "its engine_plugin_v1 is filled in by code at start and cannot be read from the file")));
   } else if (auto fits = check_floors(
                  {header->magic, header->size, header->abi_major, header->abi_minor, header->host_minor},
@@ -389,7 +392,7 @@ Result<Report> inspect(const std::filesystem::path& file, bool symbols, const li
     report.gpu_code = std::move(code->entries);
     report.facts.gpu_code_note = std::move(code->note);
   } else {
-    const std::string_view said = code.error().value("os_said");
+    const std::string_view said = code.error().value(Key::os_said);
     report.facts.gpu_code_note = "the file cannot be read" + (said.empty() ? "" : ": " + std::string(said));
   }
   return report;

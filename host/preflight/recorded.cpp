@@ -74,38 +74,38 @@ std::optional<Diagnosis> problem_of(const Spec& spec, const binary::BinaryInfo& 
   const platform::Platform& platform = *spec.platform;
   const std::string file = path_text(spec.plugin);
   if (platform.os.is_known() && platform.os.value() != "linux")
-    return diagnose("EH-F09")
-        .with("file", file)
-        .with("format", info.sniffed + " for " + info.machine + ", and the recorded machine runs " +
-                            platform.os.value())
-        .with("built_for", info.machine);
+    return diagnose(Code::file_for_other_system)
+        .with(Key::file, file)
+        .with(Key::format, info.sniffed + " for " + info.machine + ", and the recorded machine runs " +
+                               platform.os.value())
+        .with(Key::built_for, info.machine);
   if (auto refusal = linker::refusal_of(recorded, info, file, true)) return std::move(refusal->diagnosis);
   if (!platform.libc.is_known()) return std::nullopt;
   const platform::Libc& libc = platform.libc.value();
   std::string reported_by;
   const std::string needed_libc = libc_of(info, reported_by);
   if (!needed_libc.empty() && libc.name != needed_libc)
-    return diagnose(needed_libc == "musl" ? "EH-L28" : "EH-L29")
-        .with("needed_by", file)
-        .with("library", reported_by)
-        .with("found", libc.name + " " + libc.version, record);
+    return diagnose(needed_libc == "musl" ? Code::built_for_musl : Code::built_for_glibc)
+        .with(Key::needed_by, file)
+        .with(Key::library, reported_by)
+        .with(Key::found, libc.name + " " + libc.version, record);
   if (needed_libc != "glibc") return std::nullopt;
   const std::string needs = newest_glibc(info);
   if (!needs.empty() && compare_versions(needs, libc.version) > 0)
-    return diagnose("EH-L08")
-        .with("file", file)
-        .with("required_by", file)
-        .with("needs", "GLIBC_" + needs, "DT_VERNEED")
-        .with("path", record)
-        .with("have", libc.name + " " + libc.version, record);
+    return diagnose(Code::c_library_too_old)
+        .with(Key::file, file)
+        .with(Key::required_by, file)
+        .with(Key::needs, "GLIBC_" + needs, "DT_VERNEED")
+        .with(Key::path, record)
+        .with(Key::have, libc.name + " " + libc.version, record);
   if (std::ranges::any_of(info.version_needs,
                           [](const auto& need) { return need.version == "GLIBC_ABI_DT_RELR"; }) &&
       compare_versions(libc.version, "2.36") < 0)
-    return diagnose("EH-L10")
-        .with("file", file)
-        .with("required_by", file, "DT_VERNEED")
-        .with("needs", "glibc 2.36")
-        .with("have", libc.version, record);
+    return diagnose(Code::packed_relocations)
+        .with(Key::file, file)
+        .with(Key::required_by, file, "DT_VERNEED")
+        .with(Key::needs, "glibc 2.36")
+        .with(Key::have, libc.version, record);
   return std::nullopt;
 }
 

@@ -68,8 +68,10 @@ std::string requested_first(const Request& request) {
 }
 
 // These builds would need another request or another system, so nobody misses them.
-bool is_beside_the_point(std::string_view code) {
-  return code == "EH-S03" || code == "EH-S04" || code == "EH-S05" || code == "EH-S09" || code == "EH-S11";
+bool is_beside_the_point(Code code) {
+  return code == Code::build_for_other_system || code == Code::other_flavor_required ||
+         code == Code::other_version_requested || code == Code::device_not_offered ||
+         code == Code::build_withdrawn;
 }
 
 // The candidate fits, but is ranked behind releases only because it is a prerelease, and has the requested
@@ -79,7 +81,7 @@ bool only_wants_to_be_named(const Candidate& candidate, const Request& request) 
 }
 
 std::string text_of(const Check& check) {
-  if (check.code == "EH-S12" && !check.evidence.empty()) return check.evidence.front().value;
+  if (check.code == Code::no_plugin_for_build && !check.evidence.empty()) return check.evidence.front().value;
   return check.result == Answer::unknown
              ? "it is not known whether " + check.requirement + " holds (" + check.source + ")"
              : "it " + needs_and_found(check);
@@ -89,14 +91,14 @@ std::string text_of(const Check& check) {
 std::optional<Diagnosis> unserved_device(const Plan& plan, const manifest::Build& taken) {
   for (const Candidate& candidate : plan.candidates) {
     if (candidate.build->id != taken.id) continue;
-    Diagnosis diagnosis = diagnose("EH-S27");
+    Diagnosis diagnosis = diagnose(Code::no_code_for_requested_device);
     for (const Check& check : candidate.checks)
       for (const Evidence& fact : check.evidence)
-        if (fact.what == "unserved_device") diagnosis.with("device", fact.value, fact.source);
+        if (fact.what == Key::unserved_device) diagnosis.with(Key::device, fact.value, fact.source);
     if (diagnosis.evidence.empty()) return std::nullopt;
-    return diagnosis.with("build", taken.id, "catalog")
-        .with("request", plan.request.device, "request")
-        .with("engine", taken.engine);
+    return diagnosis.with(Key::build, taken.id, "catalog")
+        .with(Key::request, plan.request.device, "request")
+        .with(Key::engine, taken.engine);
   }
   return std::nullopt;
 }
@@ -119,58 +121,62 @@ std::optional<Diagnosis> idle_accelerator(const Plan& plan, const platform::Plat
   for (const Candidate& candidate : plan.candidates) {
     const std::string device(main_device(*candidate.build));
     const Check* const check = decisive_check(candidate);
-    if (check != nullptr && check->code == "EH-S26" && !accelerator_for_provider(device, machine).empty())
+    if (check != nullptr && check->code == Code::build_must_be_requested &&
+        !accelerator_for_provider(device, machine).empty())
       to_be_named.insert(candidate.build->flavor);
     const std::string accelerator = accelerator_for(device, machine);
     if (accelerator.empty() && (requested.empty() || (requested != device && requested != "gpu"))) continue;
     if (candidate.verdict == Verdict::failed || candidate.verdict == Verdict::quarantined ||
         candidate.verdict == Verdict::disabled)
       return std::nullopt;
-    const bool requested_device = !requested.empty() && check != nullptr && check->code == "EH-S09";
+    const bool requested_device =
+        !requested.empty() && check != nullptr && check->code == Code::device_not_offered;
     if (check != nullptr ? is_beside_the_point(check->code) && !requested_device
                          : !only_wants_to_be_named(candidate, plan.request)) {
-      excluded = excluded || check == nullptr || check->code != "EH-S03";
+      excluded = excluded || check == nullptr || check->code != Code::build_for_other_system;
       continue;
     }
     // A build that was never compiled is named last.
-    const auto never_compiled = [](const Check* why) { return why != nullptr && why->code == "EH-S12"; };
+    const auto never_compiled = [](const Check* why) {
+      return why != nullptr && why->code == Code::no_plugin_for_build;
+    };
     if (!nearest || (never_compiled(nearest->check) && !never_compiled(check)))
       nearest = Missed{&candidate, check, accelerator};
   }
-  Diagnosis diagnosis = diagnose("EH-S24");
+  Diagnosis diagnosis = diagnose(Code::accelerator_not_used);
   if (!nearest) {
     const std::string accelerators = accelerators_of(machine);
     const bool computes_only_on_processors =
         std::all_of(plan.candidates.begin(), plan.candidates.end(),
                     [](const Candidate& candidate) { return main_device(*candidate.build) == "cpu"; });
     if (excluded || accelerators.empty() || computes_only_on_processors) return std::nullopt;
-    diagnosis.with("accelerator", accelerators, "this machine").with("build", taken.id, "catalog");
+    diagnosis.with(Key::accelerator, accelerators, "this machine").with(Key::build, taken.id, "catalog");
     if (!to_be_named.empty())
       return diagnosis
-          .with("reason",
+          .with(Key::reason,
                 "a build that may use it is opened only if the request names its flavor (" +
                     join({to_be_named.begin(), to_be_named.end()}, ", ") + ")",
                 "repositories")
-          .with("to_be_named", *to_be_named.begin(), "repositories")
-          .with("engine", taken.engine);
+          .with(Key::to_be_named, *to_be_named.begin(), "repositories")
+          .with(Key::engine, taken.engine);
     return diagnosis
-        .with("reason", "no build of " + taken.engine + " for this system uses it", "repositories")
-        .with("engine", taken.engine);
+        .with(Key::reason, "no build of " + taken.engine + " for this system uses it", "repositories")
+        .with(Key::engine, taken.engine);
   }
   const manifest::Build& missed = *nearest->candidate->build;
-  if (!nearest->accelerator.empty()) diagnosis.with("accelerator", nearest->accelerator, "this machine");
-  if (!requested.empty()) diagnosis.with("device", requested, "request");
-  diagnosis.with("build", taken.id, "catalog");
-  diagnosis.with("nearest", missed.id, "catalog");
+  if (!nearest->accelerator.empty()) diagnosis.with(Key::accelerator, nearest->accelerator, "this machine");
+  if (!requested.empty()) diagnosis.with(Key::device, requested, "request");
+  diagnosis.with(Key::build, taken.id, "catalog");
+  diagnosis.with(Key::nearest, missed.id, "catalog");
   if (const Check* const check = nearest->check) {
-    diagnosis.with("reason", text_of(*check));
-    if (!check->code.empty()) diagnosis.with("first_code", check->code, check->source);
+    diagnosis.with(Key::reason, text_of(*check));
+    if (check->code != Code::none) diagnosis.with(Key::first_code, check->code, check->source);
   } else {
-    diagnosis.with("reason", "it is a prerelease, and is used only if the request names it");
-    diagnosis.with("named", missed.engine + (is_version(missed.version) ? "@" : "@===") + missed.version,
+    diagnosis.with(Key::reason, "it is a prerelease, and is used only if the request names it");
+    diagnosis.with(Key::named, missed.engine + (is_version(missed.version) ? "@" : "@===") + missed.version,
                    "catalog");
   }
-  diagnosis.with("engine", taken.engine);
+  diagnosis.with(Key::engine, taken.engine);
   return diagnosis;
 }
 

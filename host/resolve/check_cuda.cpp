@@ -60,21 +60,21 @@ void note_no_driver(const std::string& requirement, const Machine& machine, Chec
                                                                : cuda.driver.source();
   if (observed.empty())
     observed = cuda.driver.is_known()
-                   ? "driver " + cuda.driver.value() + ", but no " + std::string(why.value("library"))
+                   ? "driver " + cuda.driver.value() + ", but no " + std::string(why.value(Key::library))
                    : "no NVIDIA driver";
   else if (platform::driver_library_state(machine.platform) == platform::DriverLibrary::refused)
     observed = (cuda.driver.is_known() ? "driver " + cuda.driver.value() : "a driver") + ", but " + observed;
   Check& check = note(checks, Answer::no, why.code, reported(requirement, observed, source));
   check.evidence = std::move(why.evidence);
-  check.evidence.push_back({"found", observed, source});
+  check.evidence.push_back({Key::found, observed, source});
   if (!cuda.hardware.is_absent()) return;
-  check.evidence.push_back({"pci_device", "none", cuda.hardware.source()});
+  check.evidence.push_back({Key::pci_device, "none", cuda.hardware.source()});
   const platform::Platform& platform = machine.platform;
   if (platform.other_gpus.is_known())
-    check.evidence.push_back({"other_gpu", platform.other_gpus.value(), platform.other_gpus.source()});
+    check.evidence.push_back({Key::other_gpu, platform.other_gpus.value(), platform.other_gpus.source()});
   else if (platform.rocm.is_known() && !platform.rocm.value().gfx.empty())
     check.evidence.push_back(
-        {"other_gpu", "AMD " + join(platform.rocm.value().gfx, ", "), platform.rocm.source()});
+        {Key::other_gpu, "AMD " + join(platform.rocm.value().gfx, ", "), platform.rocm.source()});
 }
 
 // Returns whether a driver of the toolkit's major, but older than the toolkit, is covered by minor-version
@@ -97,9 +97,9 @@ Answer keeps_minor_version_promise(int major, const Machine& machine) {
 std::vector<Evidence> too_old(const CudaRequirement& required, const Machine& machine) {
   const auto& newest = machine.driver_cuda;
   const bool windows = has_windows_driver(machine.platform);
-  std::vector<Evidence> evidence = {{"required", required.toolkit, "manifest"},
-                                    {"found", newest.value(), newest.source()},
-                                    {"driver_cuda", newest.value(), newest.source()}};
+  std::vector<Evidence> evidence = {{Key::required, required.toolkit, "manifest"},
+                                    {Key::found, newest.value(), newest.source()},
+                                    {Key::driver_cuda, newest.value(), newest.source()}};
   Diagnosis facts;
   platform::add_driver_facts(machine.platform, facts);
   std::move(facts.evidence.begin(), facts.evidence.end(), std::back_inserter(evidence));
@@ -107,7 +107,7 @@ std::vector<Evidence> too_old(const CudaRequirement& required, const Machine& ma
   if (jetson_of(machine.platform)) return evidence;
   std::string least = minor_version_driver(major_of(required.toolkit), windows);
   if (least.empty()) least = native_driver(required.toolkit, windows);
-  if (!least.empty()) evidence.push_back({"minimum_driver", least, "NVIDIA's table"});
+  if (!least.empty()) evidence.push_back({Key::minimum_driver, least, "NVIDIA's table"});
   return evidence;
 }
 
@@ -146,7 +146,7 @@ CudaFit check_driver(const CudaRequirement& required, const Machine& machine, bo
   std::string found = "CUDA " + newest.value();
   if (driver.is_known()) found = "driver " + driver.value() + " (" + found + ")";
   if (answer == Answer::yes && !is_native) found += ", by minor-version compatibility";
-  Check& check = note(checks, answer, "EH-G03", reported(requirement, found, newest.source()));
+  Check& check = note(checks, answer, Code::driver_too_old, reported(requirement, found, newest.source()));
   if (answer == Answer::no) check.evidence = too_old(required, machine);
   return is_native ? CudaFit::native : answer == Answer::yes ? CudaFit::minor_version : CudaFit::none;
 }
@@ -193,17 +193,17 @@ std::vector<Evidence> no_code(const CudaRequirement& required, bool only_ptx, co
                               const Devices& wanted) {
   const std::string text = code_text(required);
   const std::string& source = machine.platform.cuda.devices.source();
-  std::vector<Evidence> evidence = {{"required", only_ptx ? required.toolkit : text, "manifest"},
-                                    {"sass", text, "manifest"}};
+  std::vector<Evidence> evidence = {{Key::required, only_ptx ? required.toolkit : text, "manifest"},
+                                    {Key::sass, text, "manifest"}};
   for (const CudaDevice* device : wanted) {
-    evidence.push_back({"device", device->name, source});
-    evidence.push_back({"compute_capability", device->compute_capability, source});
-    evidence.push_back({"found", device->compute_capability, source});
+    evidence.push_back({Key::device, device->name, source});
+    evidence.push_back({Key::compute_capability, device->compute_capability, source});
+    evidence.push_back({Key::found, device->compute_capability, source});
     if (std::string toolkits = toolkits_for(device->compute_capability); !toolkits.empty())
-      evidence.push_back({"toolkits", std::move(toolkits), "NVIDIA's table"});
+      evidence.push_back({Key::toolkits, std::move(toolkits), "NVIDIA's table"});
   }
   if (machine.driver_cuda.is_known())
-    evidence.push_back({"driver_cuda", machine.driver_cuda.value(), machine.driver_cuda.source()});
+    evidence.push_back({Key::driver_cuda, machine.driver_cuda.value(), machine.driver_cuda.source()});
   return evidence;
 }
 
@@ -216,9 +216,10 @@ Check nothing_visible(const std::string& requirement, const Machine& machine) {
                                             std::to_string(count) + " visible"
                                       : "no device";
   Check check = reported(requirement, observed, hidden ? variable.source() : cuda.devices.source());
-  check.evidence = {{"found", observed, check.source}};
-  if (variable.is_known()) check.evidence.push_back({"visible_devices", variable.value(), variable.source()});
-  if (hidden) check.evidence.push_back({"devices", std::to_string(count), cuda.devices.source()});
+  check.evidence = {{Key::found, observed, check.source}};
+  if (variable.is_known())
+    check.evidence.push_back({Key::visible_devices, variable.value(), variable.source()});
+  if (hidden) check.evidence.push_back({Key::devices, std::to_string(count), cuda.devices.source()});
   Diagnosis facts;
   platform::add_driver_facts(machine.platform, facts);
   platform::add_device_facts(machine.platform, facts);
@@ -254,7 +255,7 @@ Devices check_code(const CudaRequirement& required, CudaFit fit, const Machine& 
     return served;
   }
   if (visible.devices.empty()) {
-    note(checks, Answer::no, "EH-G07", nothing_visible(requirement, machine));
+    note(checks, Answer::no, Code::no_gpu_visible, nothing_visible(requirement, machine));
     return served;
   }
   if (!is_listed) {
@@ -272,12 +273,13 @@ Devices check_code(const CudaRequirement& required, CudaFit fit, const Machine& 
     const bool decides = !wanted.named || device == wanted.gpus.front();
     if (decides && (one.answer == Answer::yes || (one.answer == Answer::unknown && best == Answer::no)))
       best = one.answer;
-    if (one.compiled) compiled.push_back({"compiled_for", name_of(*device, machine), devices.source()});
+    if (one.compiled) compiled.push_back({Key::compiled_for, name_of(*device, machine), devices.source()});
     if (one.answer != Answer::no) {
       served.push_back(device);
     } else {
-      unserved.push_back({"unserved", device->compute_capability, devices.source()});
-      if (wanted.named) unserved.push_back({"unserved_device", name_of(*device, machine), devices.source()});
+      unserved.push_back({Key::unserved, device->compute_capability, devices.source()});
+      if (wanted.named)
+        unserved.push_back({Key::unserved_device, name_of(*device, machine), devices.source()});
     }
     only_ptx = only_ptx || one.only_ptx;
     found.push_back(device->name + " " + device->compute_capability + ": " + one.how);
@@ -285,7 +287,7 @@ Devices check_code(const CudaRequirement& required, CudaFit fit, const Machine& 
   // If the list of visible devices is uncertain, the served device may be hidden.
   const bool may_be_hidden = best == Answer::yes && !visible.certain;
   if (may_be_hidden) best = Answer::unknown;
-  Check& check = note(checks, best, only_ptx ? "EH-G06" : "EH-G05",
+  Check& check = note(checks, best, only_ptx ? Code::gpu_code_newer_than_driver : Code::no_code_for_gpu,
                       reported(requirement, join(found, "; "), devices.source()));
   if (best == Answer::unknown && !visible.certain) check.source = visible.why;
   if (best == Answer::no)
@@ -311,7 +313,7 @@ void check_device_memory(std::uint64_t required, const Machine& machine, const D
   if (!known && largest < required)
     note_unknown(checks, requirement, devices.is_unknown() ? devices.why() : "not in the report");
   else
-    note(checks, largest >= required, "EH-S08",
+    note(checks, largest >= required, Code::not_enough_device_memory,
          compared(requirement, format_bytes(largest), devices.source(), format_bytes(required)));
 }
 
@@ -349,8 +351,8 @@ CudaChecked check_cuda(const manifest::Build& build, const Question& question, C
   const auto& driver = machine.platform.cuda.driver;
   if (!requirements.cuda) {
     if (!requirements.driver.empty())
-      note_version("NVIDIA driver", requirements.driver, driver, driver.is_absent() ? "EH-G01" : "EH-G03",
-                   checks);
+      note_version("NVIDIA driver", requirements.driver, driver,
+                   driver.is_absent() ? Code::driver_not_found : Code::driver_too_old, checks);
     return {};
   }
   const Wanted wanted = wanted_gpus(question);
@@ -363,7 +365,7 @@ CudaChecked check_cuda(const manifest::Build& build, const Question& question, C
   // Without a usable driver the device checks would only repeat that.
   if (checks.back().result == Answer::no) return checked;
   if (!requirements.driver.empty())
-    note_version("NVIDIA driver", requirements.driver, driver, "EH-G03", checks);
+    note_version("NVIDIA driver", requirements.driver, driver, Code::driver_too_old, checks);
   const Devices served = check_code(*requirements.cuda, checked.fit, machine, wanted, checks);
   if (!served.empty()) checked.unserved = static_cast<int>(wanted.gpus.size() - served.size());
   if (requirements.device_memory != 0 && checks.back().result != Answer::no)

@@ -25,7 +25,7 @@ bool check_kind_of_system(const Build& build, const Platform& machine, Checks& c
   if (!known && holds)
     note_unknown(checks, requirement, machine.os.is_unknown() ? machine.os.why() : machine.arch.why());
   else
-    note(checks, holds, "EH-S03",
+    note(checks, holds, Code::build_for_other_system,
          reported(requirement, text_of(machine.os) + " " + text_of(machine.arch), machine.os.source()));
   return holds;
 }
@@ -61,7 +61,7 @@ bool lies_behind_network(const manifest::Component& component, bool repository_i
       });
 }
 
-void refuse(Checks& checks, std::string_view code, std::string requirement, std::string observed,
+void refuse(Checks& checks, Code code, std::string requirement, std::string observed,
             std::vector<Evidence> evidence) {
   Check check = reported(std::move(requirement), std::move(observed), "manifest");
   check.evidence = std::move(evidence);
@@ -143,18 +143,20 @@ bool check_request(const Build& build, const Question& question, Checks& checks)
   if (!check_kind_of_system(build, question.machine.platform, checks)) return false;
   if (!request.version.empty()) {
     const bool holds = question.version.accepts(build.version);
-    note(checks, holds, "EH-S05", reported("version " + request.version, build.version, "manifest"));
+    note(checks, holds, Code::other_version_requested,
+         reported("version " + request.version, build.version, "manifest"));
     if (!holds) return false;
   }
   if (request.require && !request.flavor.empty()) {
     const bool holds = build.flavor == request.flavor;
-    Check& check =
-        note(checks, holds, "EH-S04", reported("flavor " + request.flavor, build.flavor, "manifest"));
-    if (!request.flavor_source.empty()) check.evidence = {{"demanded_by", request.flavor_source, "request"}};
+    Check& check = note(checks, holds, Code::other_flavor_required,
+                        reported("flavor " + request.flavor, build.flavor, "manifest"));
+    if (!request.flavor_source.empty())
+      check.evidence = {{Key::demanded_by, request.flavor_source, "request"}};
     if (!holds) return false;
   }
   if (!has_to_be_requested(build, question)) return true;
-  note(checks, Answer::no, "EH-S26",
+  note(checks, Answer::no, Code::build_must_be_requested,
        reported("a request for flavor " + build.flavor,
                 request.flavor.empty() ? "no flavor" : "flavor " + request.flavor, "request"));
   return false;
@@ -163,44 +165,50 @@ bool check_request(const Build& build, const Question& question, Checks& checks)
 void check_availability(const Build& build, const Question& question, Checks& checks) {
   const Request& request = question.request;
   if (!build.yanked.empty())
-    refuse(checks, "EH-S11", "not withdrawn", build.yanked, {{"reason", build.yanked, "manifest"}});
+    refuse(checks, Code::build_withdrawn, "not withdrawn", build.yanked,
+           {{Key::reason, build.yanked, "manifest"}});
   // It counts for installed builds too, and force does not override it.
   if (!question.allowed.accepts(build.version))
-    refuse(checks, "EH-S34", "version " + request.allowed_versions + " (policy)", build.version,
-           {{"range", request.allowed_versions, "policy"}, {"file", request.allowed_by, "policy"}});
+    refuse(checks, Code::version_not_allowed, "version " + request.allowed_versions + " (policy)",
+           build.version,
+           {{Key::range, request.allowed_versions, "policy"}, {Key::file, request.allowed_by, "policy"}});
   if (!build.blocked.empty())
-    refuse(checks, "EH-M14", "not blocked", build.blocked, {{"reason", build.blocked, "index"}});
+    refuse(checks, Code::build_blocked, "not blocked", build.blocked,
+           {{Key::reason, build.blocked, "index"}});
   if (build.in_place) {
     const manifest::InPlace& installation = *build.in_place;
     std::vector<std::string> signs;
-    for (const Evidence& one : installation.found) signs.push_back(one.what + " " + one.value);
+    for (const manifest::InstallationSign& one : installation.found)
+      signs.push_back(one.what + " " + one.value);
     const auto& problem = installation.problem;
     Check& check =
-        note(checks, !problem, problem ? std::string_view(problem->code) : std::string_view(),
+        note(checks, !problem, problem ? problem->code : Code::none,
              reported("an installation that can be opened in place", installation.path, join(signs, ", ")));
     if (problem) check.evidence = problem->evidence;
     if (problem) return;
   }
   if (request.installed.contains(build.id)) return;
   if (!build.expired.empty())
-    refuse(
-        checks, "EH-M12", "installed, or listed by an index that has not expired", "expired " + build.expired,
-        {{"expired", build.expired, "index"}, {"clock", text_of_time(question.now), "this machine's clock"}});
+    refuse(checks, Code::index_expired, "installed, or listed by an index that has not expired",
+           "expired " + build.expired,
+           {{Key::expired, build.expired, "index"},
+            {Key::clock, text_of_time(question.now), "this machine's clock"}});
   if (!build.not_built.empty())
-    return refuse(checks, "EH-S12", "a plugin", "none", {{"reason", build.not_built, "manifest"}});
+    return refuse(checks, Code::no_plugin_for_build, "a plugin", "none",
+                  {{Key::reason, build.not_built, "manifest"}});
   const auto owner = build.manifest.lock();
   if (const manifest::Component* component = first_component(build, owner.get(), lacks_digest))
-    return refuse(checks, "EH-S10", "a known sha256 of every component", component->id + " has none",
-                  {{"component", component->id, "manifest"}});
+    return refuse(checks, Code::build_without_digest, "a known sha256 of every component",
+                  component->id + " has none", {{Key::component, component->id, "manifest"}});
   if (!request.offline) return;
   const bool is_folder = owner != nullptr && owner->repository.find("://") == std::string::npos;
   const auto is_far = [&](const manifest::Component& component) {
     return lies_behind_network(component, is_folder);
   };
   if (const manifest::Component* component = first_component(build, owner.get(), is_far))
-    refuse(checks, "EH-S13", "installed, or all of it in files (offline)",
+    refuse(checks, Code::not_installed_and_offline, "installed, or all of it in files (offline)",
            component->id + " would have to be fetched",
-           {{"component", component->id, "manifest"}, {"command", fetch_command(build), "manifest"}});
+           {{Key::component, component->id, "manifest"}, {Key::command, fetch_command(build), "manifest"}});
 }
 
 void check_device(const Build& build, const Question& question, Checks& checks) {
@@ -234,10 +242,11 @@ void check_device(const Build& build, const Question& question, Checks& checks) 
     passed_over += (passed_over.empty() ? "; not " : ", ") + device + ": " + reasons.back();
   }
   const std::string reason = join(reasons, "; ");
-  Check& check = note(checks, Answer::no, "EH-S09", reported("device " + request.device, reason, "manifest"));
-  check.evidence = {{"device", request.device, "request"}, {"reason", reason, "manifest"}};
+  Check& check = note(checks, Answer::no, Code::device_not_offered,
+                      reported("device " + request.device, reason, "manifest"));
+  check.evidence = {{Key::device, request.device, "request"}, {Key::reason, reason, "manifest"}};
   if (!request.device_source.empty())
-    check.evidence.push_back({"device_set_by", request.device_source, "request"});
+    check.evidence.push_back({Key::device_set_by, request.device_source, "request"});
 }
 
 }  // namespace enginehost::resolve

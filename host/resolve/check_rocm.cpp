@@ -26,8 +26,8 @@ void note_no_device(const std::string& requirement, const std::vector<std::strin
                     const platform::Platform& machine, const RocmDevices& found, Checks& checks) {
   const std::vector<std::string>& hardware = machine.rocm.value().gfx;
   const std::string& source = machine.rocm.source();
-  std::vector<Evidence> evidence = {{"required", join(wanted, " "), "manifest"}};
-  const auto add = [&](const char* what, const std::string& value, const std::string& from) {
+  std::vector<Evidence> evidence = {{Key::required, join(wanted, " "), "manifest"}};
+  const auto add = [&](Key what, const std::string& value, const std::string& from) {
     if (!value.empty()) evidence.push_back({what, value, from});
   };
   const auto variable_in = [](const std::string& assignment) {
@@ -37,33 +37,34 @@ void note_no_device(const std::string& requirement, const std::vector<std::strin
   std::string from = source;
   if (!found.invalid.empty()) {
     texts.push_back(found.invalid + ", which is no MAJOR.MINOR.STEPPING");
-    add("invalid", found.invalid, from = "environment");
-    add("variable", variable_in(found.invalid), "environment");
+    add(Key::invalid, found.invalid, from = "environment");
+    add(Key::variable, variable_in(found.invalid), "environment");
   } else if (found.devices.empty()) {
     texts.push_back(found.hidden_by + " hides " + join(hardware, " "));
-    add("hidden_by", found.hidden_by, from = "environment");
-    add("variable", variable_in(found.hidden_by), "environment");
+    add(Key::hidden_by, found.hidden_by, from = "environment");
+    add(Key::variable, variable_in(found.hidden_by), "environment");
   }
   for (const RocmDevice& device : found.devices) {
     if (!found.invalid.empty()) break;
-    add("found", device.counts_as, source);
-    add("device", device.gfx, source);
+    add(Key::found, device.counts_as, source);
+    add(Key::device, device.gfx, source);
     const std::string close = close_code(device.gfx, wanted);
     if (!device.variable.empty()) {
       texts.push_back(device.gfx + " as " + device.counts_as + " by " + device.variable);
-      add("override", device.variable, from = "environment");
-      add("variable", variable_in(device.variable), "environment");
+      add(Key::override, device.variable, from = "environment");
+      add(Key::variable, variable_in(device.variable), "environment");
     } else if (!close.empty() && machine.os.value() != "windows") {
       texts.push_back(device.gfx + ", and HSA_OVERRIDE_GFX_VERSION is not set");
     } else {
       texts.push_back(device.gfx);
     }
     if (close.empty() || machine.os.value() == "windows") continue;
-    add("close_code", close, "manifest");
-    add("close_version", platform::gfx_version(close), "manifest");
+    add(Key::close_code, close, "manifest");
+    add(Key::close_version, platform::gfx_version(close), "manifest");
   }
-  add("found", join(texts, "; "), from);
-  Check& check = note(checks, Answer::no, "EH-S16", reported(requirement, join(texts, "; "), from));
+  add(Key::found, join(texts, "; "), from);
+  Check& check =
+      note(checks, Answer::no, Code::rocm_does_not_fit, reported(requirement, join(texts, "; "), from));
   check.evidence = std::move(evidence);
 }
 
@@ -76,11 +77,11 @@ void note_not_offered(const std::string& requirement, const platform::Platform& 
   }
   const std::string cards = platform::amd_cards(machine);
   const std::string observed = cards.empty() ? "none" : cards + ", which the kernel does not offer to ROCm";
-  Check& check =
-      note(checks, Answer::no, "EH-S16", reported(requirement, observed, machine.other_gpus.source()));
-  check.evidence = {{"found", cards.empty() ? "no AMD GPU" : observed, machine.other_gpus.source()},
-                    {"required", requirement, "manifest"}};
-  if (!cards.empty()) check.evidence.push_back({"not_offered", cards, machine.other_gpus.source()});
+  Check& check = note(checks, Answer::no, Code::rocm_does_not_fit,
+                      reported(requirement, observed, machine.other_gpus.source()));
+  check.evidence = {{Key::found, cards.empty() ? "no AMD GPU" : observed, machine.other_gpus.source()},
+                    {Key::required, requirement, "manifest"}};
+  if (!cards.empty()) check.evidence.push_back({Key::not_offered, cards, machine.other_gpus.source()});
 }
 
 }  // namespace
@@ -90,7 +91,8 @@ void check_rocm(const manifest::Requirements& requirements, const platform::Plat
   if (!requirements.rocm) return;
   const auto& rocm = machine.rocm;
   const auto& wanted = requirements.rocm->gfx;
-  note_version("ROCm", requirements.rocm->version, part_of(rocm, &platform::Rocm::version), "EH-S16", checks);
+  note_version("ROCm", requirements.rocm->version, part_of(rocm, &platform::Rocm::version),
+               Code::rocm_does_not_fit, checks);
   if (wanted.empty() || rocm.is_absent()) return;
   const std::string requirement = "AMD GPU of " + join(wanted, " ");
   if (rocm.value().gfx.empty()) return note_not_offered(requirement, machine, checks);

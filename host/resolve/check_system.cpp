@@ -19,7 +19,8 @@ bool check_libc(const Requirements& requirements, const Platform& machine, Check
   const auto& libc = machine.libc;
   const bool is_the_same = libc.is_known() && libc.value().name == wanted;
   if (is_the_same && !requirements.glibc.empty()) {
-    note_version("glibc", requirements.glibc, part_of(libc, &platform::Libc::version), "EH-L08", checks);
+    note_version("glibc", requirements.glibc, part_of(libc, &platform::Libc::version),
+                 Code::c_library_too_old, checks);
     return true;
   }
   const std::string requirement =
@@ -29,7 +30,7 @@ bool check_libc(const Requirements& requirements, const Platform& machine, Check
     return true;
   }
   const std::string found = libc.is_known() ? libc.value().name + " " + libc.value().version : "none";
-  note(checks, is_the_same, wanted == "musl" ? "EH-L28" : "EH-L29",
+  note(checks, is_the_same, wanted == "musl" ? Code::built_for_musl : Code::built_for_glibc,
        compared(requirement, found, libc.source(), wanted));
   return is_the_same;
 }
@@ -39,10 +40,10 @@ void check_libstdcxx(const Requirements& requirements, const Platform& machine, 
   const auto& library = machine.libstdcxx;
   const auto check = [&](const std::string& what, const std::string& bound, std::string Libstdcxx::*version) {
     if (bound.empty()) return;
-    Check& added = note_version(what, bound, part_of(library, version), "EH-L09", checks);
+    Check& added = note_version(what, bound, part_of(library, version), Code::cpp_runtime_too_old, checks);
     if (added.result != Answer::no || !library.is_known()) return;
     added.evidence.front().value = what + " " + added.evidence.front().value;
-    added.evidence.push_back({"path", library.value().path, library.source()});
+    added.evidence.push_back({Key::path, library.value().path, library.source()});
   };
   check("GLIBCXX", requirements.glibcxx, &Libstdcxx::glibcxx);
   check("CXXABI", requirements.cxxabi, &Libstdcxx::cxxabi);
@@ -67,10 +68,10 @@ void check_processor(const Requirements& requirements, const Platform& machine, 
   std::string observed = cpu.value().level.empty() ? cpu.value().model : cpu.value().level;
   if (!missing.empty()) observed += (observed.empty() ? "without " : ", without ") + join(missing, " ");
   if (observed.empty()) observed = join(requirements.cpu, " ");
-  Check& check = note(checks, missing.empty(), "EH-L27",
+  Check& check = note(checks, missing.empty(), Code::processor_too_old,
                       compared(requirement, observed, cpu.source(), join(missing, " ")));
   if (!missing.empty() && has_feature(cpu.value(), "hypervisor"))
-    check.evidence.push_back({"virtual_machine", "yes", cpu.source()});
+    check.evidence.push_back({Key::virtual_machine, "yes", cpu.source()});
 }
 
 void check_memory(const Requirements& requirements, const Platform& machine, Checks& checks) {
@@ -78,7 +79,7 @@ void check_memory(const Requirements& requirements, const Platform& machine, Che
   const auto& memory = machine.memory;
   const std::string required = format_bytes(requirements.memory);
   if (memory.is_known())
-    note(checks, memory.value().total >= requirements.memory, "EH-S07",
+    note(checks, memory.value().total >= requirements.memory, Code::not_enough_memory,
          compared("memory >= " + required, format_bytes(memory.value().total), memory.source(), required));
   else
     note_unknown(checks, "memory >= " + required, memory.is_unknown() ? memory.why() : "not in the report");
@@ -107,8 +108,8 @@ void check_library(const std::string& library, const Platform& machine, Checks& 
   } else if (file != files.end()) {
     const std::string& source = machine.libraries.source();
     Check check = reported(requirement, file->second.empty() ? "none" : file->second, source);
-    check.evidence = {{"library", library, "manifest"}, {"searched", source, "the loader's order"}};
-    note(checks, !file->second.empty(), "EH-L01", std::move(check));
+    check.evidence = {{Key::library, library, "manifest"}, {Key::searched, source, "the loader's order"}};
+    note(checks, !file->second.empty(), Code::library_missing, std::move(check));
   } else {
     // It is reported, but does not make the build doubtful.
     note_unknown(checks, requirement, "looked for when the build is checked before loading")
@@ -122,7 +123,7 @@ void check_metal(const Requirements& requirements, const Platform& machine, Chec
   if (metal.is_unknown())
     note_unknown(checks, "Metal device", metal.why());
   else
-    note(checks, metal.is_known(), "EH-S17",
+    note(checks, metal.is_known(), Code::no_metal_device,
          compared("Metal device", metal.is_known() ? metal.value().device : "none", metal.source(), "Metal"));
 }
 
@@ -133,11 +134,13 @@ void check_system(const manifest::Build& build, const Platform& machine, Checks&
   if (check_libc(requirements, machine, checks)) check_libstdcxx(requirements, machine, checks);
   if (!requirements.os_version.empty())
     note_version("system version", requirements.os_version,
-                 part_of(machine.distribution, &platform::Distribution::version), "EH-S06", checks);
+                 part_of(machine.distribution, &platform::Distribution::version),
+                 Code::operating_system_too_old, checks);
   check_processor(requirements, machine, checks);
   check_memory(requirements, machine, checks);
   if (!requirements.vcruntime.empty())
-    note_version("Visual C++ runtime", requirements.vcruntime, machine.vcruntime, "EH-S15", checks);
+    note_version("Visual C++ runtime", requirements.vcruntime, machine.vcruntime,
+                 Code::visual_cpp_runtime_missing, checks);
   for (const std::string& library : requirements.libraries) check_library(library, machine, checks);
   check_metal(requirements, machine, checks);
   check_rocm(requirements, machine, checks);

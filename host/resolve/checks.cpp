@@ -29,17 +29,18 @@ Question::Question(const platform::Platform& observed, const Request& asked, std
       devices(devices_of(asked.device)),
       now(asked_at) {}
 
-Check& note(Checks& checks, Answer answer, std::string_view code, Check check) {
+Check& note(Checks& checks, Answer answer, Code code, Check check) {
   check.result = answer;
   if (answer == Answer::no) {
     check.code = code;
     if (!check.required.empty())
-      check.evidence = {{"required", check.required, "manifest"}, {"found", check.observed, check.source}};
+      check.evidence = {{Key::required, check.required, "manifest"},
+                        {Key::found, check.observed, check.source}};
   }
   return checks.emplace_back(std::move(check));
 }
 
-Check& note(Checks& checks, bool holds, std::string_view code, Check check) {
+Check& note(Checks& checks, bool holds, Code code, Check check) {
   return note(checks, holds ? Answer::yes : Answer::no, code, std::move(check));
 }
 
@@ -75,7 +76,7 @@ std::string bound_text(std::string_view bound) {
 }
 
 Check& note_version(const std::string& what, const std::string& bound,
-                    const platform::Fact<std::string>& version, std::string_view code, Checks& checks) {
+                    const platform::Fact<std::string>& version, Code code, Checks& checks) {
   const std::string wanted = bound_text(bound), requirement = what + " " + wanted;
   if (version.is_unknown()) return note_unknown(checks, requirement, version.why());
   return note(checks, version.is_known() && satisfies(version.value(), bound), code,

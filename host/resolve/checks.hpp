@@ -69,8 +69,8 @@ bool offers_one_of(const manifest::Build& build, const std::vector<std::string>&
 // Forms of checks that several families share.
 
 // Adds the check with its answer. `code`: the failure class of a "no".
-Check& note(Checks& checks, Answer answer, std::string_view code, Check check);
-Check& note(Checks& checks, bool holds, std::string_view code, Check check);
+Check& note(Checks& checks, Answer answer, Code code, Check check);
+Check& note(Checks& checks, bool holds, Code code, Check check);
 Check& note_unknown(Checks& checks, std::string requirement, std::string why);
 
 // A check with what was found and where. The second form has "required" and "found" as its evidence.
@@ -82,7 +82,7 @@ std::string bound_text(std::string_view bound);
 
 // Compares a version with a bound. An absent version is "no".
 Check& note_version(const std::string& what, const std::string& bound,
-                    const platform::Fact<std::string>& version, std::string_view code, Checks& checks);
+                    const platform::Fact<std::string>& version, Code code, Checks& checks);
 
 // Returns a part of a fact's value as a fact with the same source. An empty part is unknown.
 template <class T>

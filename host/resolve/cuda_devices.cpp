@@ -65,7 +65,7 @@ void check_cuda_target(const manifest::Build& build, const platform::Platform& m
   const std::string observed = jetson
                                    ? "a Jetson (" + hardware.value() + ")"
                                    : "no Jetson" + (hardware.is_known() ? " (" + hardware.value() + ")" : "");
-  note(checks, answer, "EH-S21",
+  note(checks, answer, Code::other_kind_of_arm64_machine,
        compared(kind_of(cuda.target), observed, hardware.source(), kind_of(cuda.target)));
 }
 

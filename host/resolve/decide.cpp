@@ -36,37 +36,40 @@ const Record* record_of(const Build& build, const history::History& history) {
 }
 
 Diagnosis set_aside(const Build& build, const Record& record) {
-  Diagnosis diagnosis = diagnose("EH-S14").with("build", build.id, "catalog");
+  Diagnosis diagnosis = diagnose(Code::quarantined).with(Key::build, build.id, "catalog");
   std::string reason;
   for (const char* member : {"cause", "title", "code"})
     if (reason.empty()) reason = record.diagnosis[member].as_string();
   if (record.state == State::disabled) {
     reason = "disabled by hand";
-    diagnosis.with("disabled", "by hand", "history of this machine");
+    diagnosis.with(Key::disabled, "by hand", "history of this machine");
   }
   if (record.state == State::unfit)
-    diagnosis.with("unfit", "until the machine changes", "history of this machine");
-  if (!reason.empty()) diagnosis.with("reason", reason, "history of this machine");
+    diagnosis.with(Key::unfit, "until the machine changes", "history of this machine");
+  if (!reason.empty()) diagnosis.with(Key::reason, reason, "history of this machine");
   if (const std::string& code = record.diagnosis["code"].as_string(); !code.empty())
-    diagnosis.with("first_code", code, "history of this machine");
-  diagnosis.with("state", history::name_of(record.state), "history of this machine");
+    diagnosis.with(Key::first_code, code, "history of this machine");
+  diagnosis.with(Key::state, history::name_of(record.state), "history of this machine");
   if (record.retry_after != 0)
-    diagnosis.with("retry_after", text_of_time(record.retry_after), "history of this machine");
+    diagnosis.with(Key::retry_after, text_of_time(record.retry_after), "history of this machine");
   return diagnosis;
 }
 
-bool is_availability(std::string_view code) {
-  return code == "EH-S10" || code == "EH-S12" || code == "EH-S13" || code == "EH-M12";
+bool is_availability(Code code) {
+  return code == Code::build_without_digest || code == Code::no_plugin_for_build ||
+         code == Code::not_installed_and_offline || code == Code::index_expired;
 }
 
 // Returns false if the repository lists the build and does not have it: only a publisher can change that.
-bool is_offered(std::string_view code) { return code != "EH-S10" && code != "EH-S12"; }
+bool is_offered(Code code) { return code != Code::build_without_digest && code != Code::no_plugin_for_build; }
 
 // Returns true if only another machine would help: another processor or card, or another C library.
-bool is_beyond_reach(std::string_view code, const Machine& machine) {
-  if (code == "EH-G01") return machine.platform.cuda.hardware.is_absent();
-  if (code == "EH-S16") return machine.platform.rocm.is_absent();
-  for (const char* other : {"EH-G05", "EH-L27", "EH-L28", "EH-L29", "EH-S07", "EH-S08", "EH-S17", "EH-S21"})
+bool is_beyond_reach(Code code, const Machine& machine) {
+  if (code == Code::driver_not_found) return machine.platform.cuda.hardware.is_absent();
+  if (code == Code::rocm_does_not_fit) return machine.platform.rocm.is_absent();
+  for (const Code other : {Code::no_code_for_gpu, Code::processor_too_old, Code::built_for_musl,
+                           Code::built_for_glibc, Code::not_enough_memory, Code::not_enough_device_memory,
+                           Code::no_metal_device, Code::other_kind_of_arm64_machine})
     if (code == other) return true;
   return false;
 }
@@ -156,14 +159,14 @@ Weighed weigh(const std::shared_ptr<const Build>& build, const Question& questio
   if (!candidate.asked_for) {
     candidate.verdict = Verdict::rejected;
     weighed.stage = Stage::not_asked_for;
-  } else if (!weighed.refusal.empty()) {
+  } else if (weighed.refusal != Code::none) {
     // An unfit build is reported as unfit even if it is unavailable, so that nobody fetches it for nothing.
-    const std::string_view code = weighed.refusal;
+    const Code code = weighed.refusal;
     const bool only_unavailable = is_availability(code) || (build->in_place && build->in_place->problem);
     candidate.verdict = only_unavailable ? Verdict::unavailable : Verdict::rejected;
     if (only_unavailable)
       weighed.stage = is_offered(code) ? Stage::unavailable : Stage::not_offered;
-    else if (code == "EH-S09" && !offers_one_of(*build, question.devices))
+    else if (code == Code::device_not_offered && !offers_one_of(*build, question.devices))
       weighed.stage = Stage::for_another_device;
     else
       weighed.stage = is_beyond_reach(code, question.machine) ? Stage::beyond_reach : Stage::unfit;
@@ -189,9 +192,9 @@ Rank merit_of(Rank rank) {
 
 Diagnosis unknown_engine(const manifest::Catalog& catalog, const std::string& engine) {
   const std::vector<std::string> known = catalog.engines();
-  Diagnosis diagnosis = diagnose("EH-S02").with("engine", engine, "request");
-  if (const auto near = nearest(engine, known)) diagnosis.with("nearest", *near, "repositories");
-  for (const std::string& name : known) diagnosis.with("known", name, "repositories");
+  Diagnosis diagnosis = diagnose(Code::engine_unknown).with(Key::engine, engine, "request");
+  if (const auto near = nearest(engine, known)) diagnosis.with(Key::nearest, *near, "repositories");
+  for (const std::string& name : known) diagnosis.with(Key::known, name, "repositories");
   return diagnosis;
 }
 
@@ -240,10 +243,10 @@ std::vector<std::string> versions_that_fit(const Plan& without_version) {
 
 void add_versions(const std::string& wanted, const std::vector<std::string>& fitting,
                   const std::vector<std::string>& known, Diagnosis& diagnosis) {
-  diagnosis.with("unknown_version", wanted, "request")
-      .with("nearest_version", nearest_version(wanted, fitting.empty() ? known : fitting), "repositories");
+  diagnosis.with(Key::unknown_version, wanted, "request")
+      .with(Key::nearest_version, nearest_version(wanted, fitting.empty() ? known : fitting), "repositories");
   for (std::size_t i = 0; i < std::min(fitting.size(), most_versions); ++i)
-    diagnosis.with("version_here", fitting[i], "repositories");
+    diagnosis.with(Key::version_here, fitting[i], "repositories");
 }
 
 // Names the parts of the request that refused builds, because only omitting those allows more. `sorted` is
@@ -254,21 +257,22 @@ bool add_refusing_constraints(const Plan& plan, const std::vector<Weighed*>& sor
   std::string to_be_named;
   std::vector<std::string> versions, versions_of_flavor, versions_to_be_requested;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const std::string_view code = sorted[i]->refusal;
-    if (code == "EH-S03") continue;
+    const Code code = sorted[i]->refusal;
+    if (code == Code::build_for_other_system) continue;
     const Build& build = *plan.candidates[i].build;
-    if (code == "EH-S05") {
+    if (code == Code::other_version_requested) {
       ++of_versions;
       if (build.flavor == plan.request.flavor) versions_of_flavor.push_back(build.version);
       (sorted[i]->to_be_requested ? versions_to_be_requested : versions).push_back(build.version);
     } else {
       ++others;
     }
-    if (code == "EH-S04") ++flavors;
-    if (code == "EH-S09") ++devices;
-    if (code == "EH-S26" && unrequested++ == 0) to_be_named = plan.candidates[i].build->flavor;
+    if (code == Code::other_flavor_required) ++flavors;
+    if (code == Code::device_not_offered) ++devices;
+    if (code == Code::build_must_be_requested && unrequested++ == 0)
+      to_be_named = plan.candidates[i].build->flavor;
   }
-  const auto add = [&](std::string_view key, std::size_t count) {
+  const auto add = [&](Key key, std::size_t count) {
     if (count != 0) diagnosis.with(key, std::to_string(count), "repositories");
   };
   // Builds of other flavors may have the version.
@@ -279,24 +283,25 @@ bool add_refusing_constraints(const Plan& plan, const std::vector<Weighed*>& sor
   if (unknown_version)
     add_versions(plan.request.version, versions_that_fit(without_version()), versions, diagnosis);
   else
-    add("of_other_versions", of_versions);
-  if (unknown_version && only_of_flavor) diagnosis.with("of_flavor", plan.request.flavor, "request");
-  add("of_other_flavors", flavors);
-  if (unrequested != 0 && unrequested == others) diagnosis.with("to_be_named", to_be_named, "repositories");
+    add(Key::of_other_versions, of_versions);
+  if (unknown_version && only_of_flavor) diagnosis.with(Key::of_flavor, plan.request.flavor, "request");
+  add(Key::of_other_flavors, flavors);
+  if (unrequested != 0 && unrequested == others)
+    diagnosis.with(Key::to_be_named, to_be_named, "repositories");
   if (flavors != 0 && !plan.request.flavor_source.empty())
-    diagnosis.with("demanded_by", plan.request.flavor_source, "request");
-  add("for_other_devices", devices);
+    diagnosis.with(Key::demanded_by, plan.request.flavor_source, "request");
+  add(Key::for_other_devices, devices);
   if (devices != 0 && !plan.request.device_source.empty())
-    diagnosis.with("device_set_by", plan.request.device_source, "request");
+    diagnosis.with(Key::device_set_by, plan.request.device_source, "request");
   return unknown_version;
 }
 
 Diagnosis nothing_fits(const Plan& plan, const std::vector<Weighed*>& sorted,
                        const std::function<Plan()>& without_version) {
-  Diagnosis diagnosis = diagnose("EH-S01")
-                            .with("engine", plan.request.engine, "request")
-                            .with("request", request_text(plan.request), "request")
-                            .with("count", std::to_string(plan.candidates.size()), "repositories");
+  Diagnosis diagnosis = diagnose(Code::no_build_fits)
+                            .with(Key::engine, plan.request.engine, "request")
+                            .with(Key::request, request_text(plan.request), "request")
+                            .with(Key::count, std::to_string(plan.candidates.size()), "repositories");
   // The builds of other versions are no reason then.
   if (add_refusing_constraints(plan, sorted, without_version, diagnosis)) return diagnosis;
   // The nearest few are enough to see why; --explain shows all.
@@ -306,11 +311,14 @@ Diagnosis nothing_fits(const Plan& plan, const std::vector<Weighed*>& sorted,
     if (check == nullptr) continue;
     const std::string reason = needs_and_found(*check);
     if (i == 0) {
-      diagnosis.with("build", candidate.build->id, "repositories").with("reason", reason, check->source);
-      diagnosis.with("first_code", check->code, check->source);
+      diagnosis.with(Key::build, candidate.build->id, "repositories")
+          .with(Key::reason, reason, check->source);
+      diagnosis.with(Key::first_code, check->code, check->source);
       diagnosis.evidence.insert(diagnosis.evidence.end(), check->evidence.begin(), check->evidence.end());
     }
-    diagnosis.with("candidate", candidate.build->id + ": " + check->code + " " + reason, check->source);
+    diagnosis.with(Key::candidate,
+                   candidate.build->id + ": " + std::string(text_of(check->code)) + " " + reason,
+                   check->source);
   }
   return diagnosis;
 }
@@ -333,22 +341,22 @@ bool is_fallback(const std::vector<Weighed*>& sorted, const Request& request) {
 std::optional<Diagnosis> forced_in_vain(const manifest::Catalog& catalog, const Plan& plan) {
   const std::string& force = plan.request.force;
   if (force.empty()) return std::nullopt;
-  Diagnosis diagnosis = diagnose("EH-S22").with("build", force, "request");
-  diagnosis.with("engine", plan.request.engine, "request");
+  Diagnosis diagnosis = diagnose(Code::forced_build_not_used).with(Key::build, force, "request");
+  diagnosis.with(Key::engine, plan.request.engine, "request");
   std::vector<std::string> known;
   for (const Candidate& candidate : plan.candidates) {
     known.push_back(candidate.build->id);
     if (candidate.build->id != force) continue;
     if (candidate.rank != 0) return std::nullopt;
     if (const Check* const check = decisive_check(candidate))
-      diagnosis.with("reason", needs_and_found(*check), check->source);
+      diagnosis.with(Key::reason, needs_and_found(*check), check->source);
     return diagnosis;
   }
   if (std::any_of(catalog.builds.begin(), catalog.builds.end(),
                   [&](const auto& build) { return build->id == force; }))
     return std::nullopt;
-  if (const auto near = nearest(force, known)) diagnosis.with("nearest", *near, "repositories");
-  return diagnosis.with("unknown", force, "repositories");
+  if (const auto near = nearest(force, known)) diagnosis.with(Key::nearest, *near, "repositories");
+  return diagnosis.with(Key::unknown, force, "repositories");
 }
 
 }  // namespace
@@ -357,13 +365,13 @@ std::optional<Diagnosis> Candidate::diagnosis() const {
   if (turned_down) return turned_down;
   const Check* const check = decisive_check(*this);
   if (!asked_for || check == nullptr || check->result != Answer::no) return std::nullopt;
-  Diagnosis diagnosis = diagnose(check->code).with("build", build->id, "catalog");
-  diagnosis.with("engine", build->engine, "catalog");
-  diagnosis.with("requirement", check->requirement, "manifest")
-      .with("observed", check->observed, check->source);
+  Diagnosis diagnosis = diagnose(check->code).with(Key::build, build->id, "catalog");
+  diagnosis.with(Key::engine, build->engine, "catalog");
+  diagnosis.with(Key::requirement, check->requirement, "manifest")
+      .with(Key::observed, check->observed, check->source);
   diagnosis.evidence.insert(diagnosis.evidence.end(), check->evidence.begin(), check->evidence.end());
-  if (diagnosis.value("required").empty()) diagnosis.with("required", check->requirement, "manifest");
-  if (diagnosis.value("found").empty()) diagnosis.with("found", check->observed, check->source);
+  if (diagnosis.value(Key::required).empty()) diagnosis.with(Key::required, check->requirement, "manifest");
+  if (diagnosis.value(Key::found).empty()) diagnosis.with(Key::found, check->observed, check->source);
   return diagnosis;
 }
 
@@ -415,7 +423,8 @@ Plan decide(const platform::Platform& platform, const manifest::Catalog& catalog
   std::sort(sorted.begin(), sorted.end(), [](const Weighed* left, const Weighed* right) {
     // Among builds of other versions, those of an execution provider are the farthest from the request.
     const auto order_of = [](const Weighed* const& one) {
-      return std::tuple(one->stage, one->to_be_requested && one->refusal == "EH-S05", one->rank, one);
+      return std::tuple(one->stage, one->to_be_requested && one->refusal == Code::other_version_requested,
+                        one->rank, one);
     };
     return order_of(left) < order_of(right);
   });

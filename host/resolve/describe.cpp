@@ -23,9 +23,10 @@ std::string cut(std::string text) {
 std::string reason_of(const Candidate& candidate, const OneLine& one_line) {
   if (candidate.turned_down && candidate.verdict != Verdict::chosen) {
     // The row of a quarantined build names it already.
-    const std::string_view reason = candidate.turned_down->value("reason");
+    const std::string_view reason = candidate.turned_down->value(Key::reason);
     return printable_line(reason.empty() ? one_line(*candidate.turned_down)
-                                         : candidate.turned_down->code + " " + std::string(reason));
+                                         : std::string(text_of(candidate.turned_down->code)) + " " +
+                                               std::string(reason));
   }
   const Check* check = decisive_check(candidate);
   const std::string early = candidate.behind_releases ? "a prerelease; name it to get it" : "";
@@ -36,9 +37,9 @@ std::string reason_of(const Candidate& candidate, const OneLine& one_line) {
   if (check->result == Answer::unknown)
     return (early.empty() ? "" : early + "; ") + "unknown: " + check->requirement + " (" + check->source +
            ")";
-  if (check->code == "EH-S12" && !check->evidence.empty())
-    return printable_line(check->code + " " + check->evidence.front().value);
-  return check->code + " " + needs_and_found(*check);
+  if (check->code == Code::no_plugin_for_build && !check->evidence.empty())
+    return printable_line(std::string(text_of(check->code)) + " " + check->evidence.front().value);
+  return std::string(text_of(check->code)) + " " + needs_and_found(*check);
 }
 
 // Texts of a manifest are untrusted. Each must stay in its own table cell.
@@ -57,7 +58,8 @@ void describe_checks(const std::vector<Check>& checks, std::string& text) {
     text +=
         "      " + padded(name_of(check.result), 9) + padded(check.requirement, widest + 2) + check.observed;
     if (!check.source.empty()) text += "  [" + check.source + "]";
-    if (!check.code.empty()) text += "  " + check.code + (check.overridden ? " (overridden by force)" : "");
+    if (check.code != Code::none)
+      text += "  " + std::string(text_of(check.code)) + (check.overridden ? " (overridden by force)" : "");
     text += "\n";
   }
 }
@@ -84,9 +86,9 @@ const Check* decisive_check(const Candidate& candidate) {
   if (const Check* const refusal = first(refuses)) {
     if (const Check* const hardware = first([](const Check& one) { return lacks_hardware(one); }))
       return hardware;
-    const bool is_library = refusal->code == "EH-L01";
-    const Check* const driver =
-        first([&](const Check& one) { return is_library && refuses(one) && one.code.starts_with("EH-G"); });
+    const bool is_library = refusal->code == Code::library_missing;
+    const Check* const driver = first(
+        [&](const Check& one) { return is_library && refuses(one) && area_of(one.code) == Area::gpus; });
     return driver != nullptr ? driver : refusal;
   }
   const auto is_unknown = [](const Check& check) { return check.result == Answer::unknown; };
@@ -97,12 +99,13 @@ const Check* decisive_check(const Candidate& candidate) {
 
 bool lacks_hardware(const Check& check) {
   if (check.result != Answer::no || check.overridden) return false;
-  if (check.code == "EH-G01")
+  if (check.code == Code::driver_not_found)
     return std::ranges::any_of(check.evidence, [](const Evidence& fact) {
-      return fact.what == "pci_device" && fact.value == "none";
+      return fact.what == Key::pci_device && fact.value == "none";
     });
-  if (check.code == "EH-S16") return check.observed == "none";
-  return check.code == "EH-G05" || check.code == "EH-S17" || check.code == "EH-S21";
+  if (check.code == Code::rocm_does_not_fit) return check.observed == "none";
+  return check.code == Code::no_code_for_gpu || check.code == Code::no_metal_device ||
+         check.code == Code::other_kind_of_arm64_machine;
 }
 
 std::string needs_and_found(const Check& check) {
@@ -164,7 +167,7 @@ Json to_json(const Check& check) {
       .set("observed", check.observed)
       .set("source", check.source)
       .set("result", name_of(check.result));
-  if (!check.code.empty()) json.set("code", check.code);
+  if (check.code != Code::none) json.set("code", text_of(check.code));
   if (check.overridden) json.set("overridden", true);
   return json;
 }

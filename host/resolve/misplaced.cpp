@@ -58,26 +58,30 @@ bool is_device(const std::string& text, const std::vector<Weighed>& weighed) {
 std::optional<Diagnosis> unknown_flavor(const Request& request, const std::vector<Weighed>& weighed) {
   const std::string& flavor = request.flavor;
   if (flavor.empty() || has_flavor(weighed, flavor)) return std::nullopt;
-  Diagnosis diagnosis =
-      diagnose("EH-S28").with("engine", request.engine, "request").with("flavor", flavor, "request");
-  if (!request.flavor_source.empty()) diagnosis.with("demanded_by", request.flavor_source, "request");
+  Diagnosis diagnosis = diagnose(Code::flavor_unknown)
+                            .with(Key::engine, request.engine, "request")
+                            .with(Key::flavor, flavor, "request");
+  if (!request.flavor_source.empty()) diagnosis.with(Key::demanded_by, request.flavor_source, "request");
   if (const std::string meant = flavor_of_cuda(flavor, weighed); !meant.empty())
-    return diagnosis.with("meant_flavor", meant, "repositories");
-  if (is_version(flavor)) return diagnosis.with("meant_version", request.engine + "@" + flavor, "request");
-  if (is_device(flavor, weighed)) return diagnosis.with("meant_device", flavor, "repositories");
+    return diagnosis.with(Key::meant_flavor, meant, "repositories");
+  if (is_version(flavor)) return diagnosis.with(Key::meant_version, request.engine + "@" + flavor, "request");
+  if (is_device(flavor, weighed)) return diagnosis.with(Key::meant_device, flavor, "repositories");
   std::vector<std::string> known;
   for (const Weighed& one : weighed)
-    if (one.refusal != "EH-S03" && std::ranges::find(known, one.candidate.build->flavor) == known.end())
+    if (one.refusal != Code::build_for_other_system &&
+        std::ranges::find(known, one.candidate.build->flavor) == known.end())
       known.push_back(one.candidate.build->flavor);
   std::ranges::sort(known);
-  if (const auto near = nearest(flavor, known)) diagnosis.with("nearest", *near, "repositories");
-  for (const std::string& one : known) diagnosis.with("known", one, "repositories");
+  if (const auto near = nearest(flavor, known)) diagnosis.with(Key::nearest, *near, "repositories");
+  for (const std::string& one : known) diagnosis.with(Key::known, one, "repositories");
   return diagnosis;
 }
 
 bool knows_what_was_meant(const Diagnosis& unknown_flavor) {
-  return std::ranges::any_of(unknown_flavor.evidence,
-                             [](const Evidence& fact) { return fact.what.starts_with("meant_"); });
+  return std::ranges::any_of(unknown_flavor.evidence, [](const Evidence& fact) {
+    return fact.what == Key::meant_version || fact.what == Key::meant_flavor ||
+           fact.what == Key::meant_device;
+  });
 }
 
 std::optional<Diagnosis> flavor_as_device(const Request& request, const std::vector<Weighed>& weighed) {
@@ -86,11 +90,11 @@ std::optional<Diagnosis> flavor_as_device(const Request& request, const std::vec
           return offers_one_of(*one.candidate.build, {device});
         }))
       continue;
-    Diagnosis diagnosis = diagnose("EH-S29")
-                              .with("engine", request.engine, "request")
-                              .with("device", device, "request")
-                              .with("meant_flavor", device, "repositories");
-    if (!request.device_source.empty()) diagnosis.with("device_set_by", request.device_source, "request");
+    Diagnosis diagnosis = diagnose(Code::device_is_flavor)
+                              .with(Key::engine, request.engine, "request")
+                              .with(Key::device, device, "request")
+                              .with(Key::meant_flavor, device, "repositories");
+    if (!request.device_source.empty()) diagnosis.with(Key::device_set_by, request.device_source, "request");
     return diagnosis;
   }
   return std::nullopt;

@@ -26,7 +26,7 @@ struct Weighed {
   Candidate candidate;
   Rank rank;
   Stage stage = Stage::tried;
-  std::string refusal;           // the code of its first "no"
+  Code refusal = Code::none;     // the code of its first "no"
   bool to_be_requested = false;  // has_to_be_requested()
 };
 

@@ -14,14 +14,14 @@
 namespace enginehost::resolve {
 namespace {
 
-std::string value_of(const Check& check, std::string_view what) {
+std::string value_of(const Check& check, Key what) {
   for (const Evidence& fact : check.evidence)
     if (fact.what == what) return fact.value;
   return {};
 }
 
 // Returns the different values of that evidence, as "6.1, 7.0".
-std::string values_of(const Check& check, std::string_view what) {
+std::string values_of(const Check& check, Key what) {
   std::vector<std::string> values;
   for (const Evidence& fact : check.evidence)
     if (fact.what == what && std::find(values.begin(), values.end(), fact.value) == values.end())
@@ -31,39 +31,42 @@ std::string values_of(const Check& check, std::string_view what) {
 
 // The sentences that are shorter or plainer than the requirement.
 std::string reason_of(const Check& check) {
-  const std::string& code = check.code;
-  if (code == "EH-G01") {
-    if (value_of(check, "pci_device") == "none") return "needs an NVIDIA GPU";
+  const Code code = check.code;
+  if (code == Code::driver_not_found) {
+    if (value_of(check, Key::pci_device) == "none") return "needs an NVIDIA GPU";
     return "needs an NVIDIA driver";
   }
-  if (code == "EH-G02") return "only a stub of the driver is found";
-  if (code == "EH-G09") return "the driver and its library differ in version";
-  if (code == "EH-G15") return "the loader does not look in " + value_of(check, "folder");
-  if (code == "EH-G19") return value_of(check, "file") + " is empty";
-  if (code == "EH-G20") return "a Linux driver hides that of Windows";
-  if (code == "EH-G21") return "NVIDIA's kernel module is not loaded";
-  if (code == "EH-G10" || code == "EH-G13") return check.observed;
-  if (code == "EH-G03") {
-    const std::string least = value_of(check, "minimum_driver"), toolkit = value_of(check, "required");
+  if (code == Code::driver_is_stub) return "only a stub of the driver is found";
+  if (code == Code::driver_and_library_differ) return "the driver and its library differ in version";
+  if (code == Code::driver_library_not_searched)
+    return "the loader does not look in " + value_of(check, Key::folder);
+  if (code == Code::driver_library_empty) return value_of(check, Key::file) + " is empty";
+  if (code == Code::linux_driver_in_wsl) return "a Linux driver hides that of Windows";
+  if (code == Code::driver_module_not_loaded) return "NVIDIA's kernel module is not loaded";
+  if (code == Code::forward_compatibility_not_supported || code == Code::cuda_unknown_error)
+    return check.observed;
+  if (code == Code::driver_too_old) {
+    const std::string least = value_of(check, Key::minimum_driver), toolkit = value_of(check, Key::required);
     if (!least.empty()) return "needs driver " + least;
-    if (!value_of(check, "driver_cuda").empty()) return "needs a driver for CUDA " + toolkit;
+    if (!value_of(check, Key::driver_cuda).empty()) return "needs a driver for CUDA " + toolkit;
   }
-  if (code == "EH-G05") {
-    const std::string devices = values_of(check, "compute_capability");
+  if (code == Code::no_code_for_gpu) {
+    const std::string devices = values_of(check, Key::compute_capability);
     return devices.empty() ? "no code for this GPU" : "no code for compute " + devices;
   }
-  if (code == "EH-G06") return "this driver cannot compile its PTX";
-  if (code == "EH-G07")
-    return value_of(check, "visible_devices").empty() ? "no GPU is visible"
-                                                      : "CUDA_VISIBLE_DEVICES hides every GPU";
-  if (code == "EH-L01" && !value_of(check, "library").empty()) return "needs " + value_of(check, "library");
-  if (code == "EH-S03") return "no build is for " + check.observed;
-  if (code == "EH-S10") return "no checksum is published";
-  if (code == "EH-S11") return "withdrawn: " + check.observed;
-  if (code == "EH-S12") return value_of(check, "reason");
-  if (code == "EH-S13") return "not installed, and offline";
-  if (code == "EH-M12") return "its repository has expired";
-  if (code == "EH-M14") return "blocked: " + check.observed;
+  if (code == Code::gpu_code_newer_than_driver) return "this driver cannot compile its PTX";
+  if (code == Code::no_gpu_visible)
+    return value_of(check, Key::visible_devices).empty() ? "no GPU is visible"
+                                                         : "CUDA_VISIBLE_DEVICES hides every GPU";
+  if (code == Code::library_missing && !value_of(check, Key::library).empty())
+    return "needs " + value_of(check, Key::library);
+  if (code == Code::build_for_other_system) return "no build is for " + check.observed;
+  if (code == Code::build_without_digest) return "no checksum is published";
+  if (code == Code::build_withdrawn) return "withdrawn: " + check.observed;
+  if (code == Code::no_plugin_for_build) return value_of(check, Key::reason);
+  if (code == Code::not_installed_and_offline) return "not installed, and offline";
+  if (code == Code::index_expired) return "its repository has expired";
+  if (code == Code::build_blocked) return "blocked: " + check.observed;
   return "needs " + check.requirement;
 }
 
@@ -71,9 +74,11 @@ std::string without_prefix(std::string text, std::string_view prefix) {
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }
 
-bool is_excluded(std::string_view code) {
-  return code == "EH-S03" || code == "EH-S04" || code == "EH-S05" || code == "EH-S09" || code == "EH-S11" ||
-         code == "EH-S26" || code == "EH-M14";
+bool is_excluded(Code code) {
+  return code == Code::build_for_other_system || code == Code::other_flavor_required ||
+         code == Code::other_version_requested || code == Code::device_not_offered ||
+         code == Code::build_withdrawn || code == Code::build_must_be_requested ||
+         code == Code::build_blocked;
 }
 
 // Returns true if the request excludes the build, or nobody should use it.
@@ -91,8 +96,8 @@ bool lacks_hardware(const Candidate& candidate) {
 // than the one that opens here.
 bool is_no_advice(const Candidate& candidate, const Candidate& chosen) {
   const Check* const check = decisive_check(candidate);
-  if (check == nullptr || check->code != "EH-G01" || !lacks_hardware(*check)) return false;
-  return !value_of(*check, "other_gpu").empty() ||
+  if (check == nullptr || check->code != Code::driver_not_found || !lacks_hardware(*check)) return false;
+  return !value_of(*check, Key::other_gpu).empty() ||
          compare_versions(candidate.build->version, chosen.build->version) < 0;
 }
 
@@ -110,7 +115,7 @@ std::vector<std::string> compiled_for(const Candidate& candidate) {
   std::vector<std::string> gpus;
   for (const Check& check : candidate.checks)
     for (const Evidence& fact : check.evidence)
-      if (fact.what == "compiled_for") gpus.push_back(fact.value);
+      if (fact.what == Key::compiled_for) gpus.push_back(fact.value);
   return gpus;
 }
 
@@ -120,25 +125,26 @@ std::optional<Diagnosis> compiled_at_first_use(const Candidate& candidate) {
   const manifest::Build& build = *candidate.build;
   const std::string command = "engine-info " + build.engine + (is_version(build.version) ? "@" : "@===") +
                               build.version + " --flavor " + build.flavor + " --warm";
-  Diagnosis diagnosis =
-      diagnose("EH-G27").with("build", build.id, "catalog").with("warm", command, "catalog");
-  for (const std::string& gpu : gpus) diagnosis.with("device", gpu, "the manifest's GPU code");
+  Diagnosis diagnosis = diagnose(Code::first_run_compiles)
+                            .with(Key::build, build.id, "catalog")
+                            .with(Key::warm, command, "catalog");
+  for (const std::string& gpu : gpus) diagnosis.with(Key::device, gpu, "the manifest's GPU code");
   return diagnosis;
 }
 
 std::string obstacle_text(const Diagnosis& obstacle) {
-  if (obstacle.code == "EH-P03") {
+  if (obstacle.code == Code::consent_missing) {
     // "LicenseRef-" is SPDX's prefix of an id that is not on its list.
-    const std::size_t others = obstacle.values("license").size() - 1;
+    const std::size_t others = obstacle.values(Key::license).size() - 1;
     return printable_line("asks: license " +
-                          without_prefix(std::string(obstacle.value("license")), "LicenseRef-") +
+                          without_prefix(std::string(obstacle.value(Key::license)), "LicenseRef-") +
                           (others == 0 ? "" : ", " + pluralize(others, "other", "others")));
   }
-  if (obstacle.code == "EH-P01")
+  if (obstacle.code == Code::forbidden_by_policy)
     return printable_line("forbidden by policy: " +
-                          without_prefix(std::string(obstacle.value("what")), "the "));
-  if (obstacle.code.starts_with("EH-F")) {
-    const std::string problem(obstacle.value("problem")), folder(obstacle.value("folder"));
+                          without_prefix(std::string(obstacle.value(Key::what)), "the "));
+  if (area_of(obstacle.code) == Area::files) {
+    const std::string problem(obstacle.value(Key::problem)), folder(obstacle.value(Key::folder));
     return printable_line("no cache: " + (problem.empty() ? folder + " cannot be written" : problem));
   }
   return "it cannot be installed";
@@ -152,8 +158,8 @@ PassedOver why_passed_over(const Candidate& candidate) {
     const std::optional<Diagnosis>& diagnosis = candidate.turned_down;
     if (diagnosis) found.code = diagnosis->code;
     found.reason = name_of(candidate.verdict);
-    std::string cause(diagnosis ? diagnosis->value("first_code") : "");
-    if (cause.empty() && candidate.verdict == Verdict::failed) cause = found.code;
+    std::string cause(diagnosis ? diagnosis->value(Key::first_code) : "");
+    if (cause.empty() && candidate.verdict == Verdict::failed) cause = text_of(found.code);
     if (!cause.empty()) found.reason += " (" + cause + ")";
     return found;
   }
@@ -167,7 +173,7 @@ PassedOver why_passed_over(const Candidate& candidate) {
     // It fits, and is not the first choice.
     std::vector<std::string> unserved;
     for (const Check& one : candidate.checks)
-      if (const std::string cards = values_of(one, "unserved"); !cards.empty()) unserved.push_back(cards);
+      if (const std::string cards = values_of(one, Key::unserved); !cards.empty()) unserved.push_back(cards);
     if (!unserved.empty()) found.reason = "no code for compute " + join(unserved, ", ");
     if (candidate.behind_releases) found.reason = "a prerelease; name it to get it";
     return found;
@@ -184,8 +190,9 @@ std::optional<PassedOver> update_of(const Plan& plan, const Candidate& taken) {
   const auto found = std::ranges::find(plan.candidates, plan.update, &Candidate::build);
   if (found == plan.candidates.end() || found->verdict != Verdict::fits) return std::nullopt;
   if (plan.request.held == taken.build->id)
-    return PassedOver{&*found, "", "rolled back (engine-cache update --install " + plan.request.engine + ")"};
-  return PassedOver{&*found, "", "not installed (--update open)"};
+    return PassedOver{&*found, Code::none,
+                      "rolled back (engine-cache update --install " + plan.request.engine + ")"};
+  return PassedOver{&*found, Code::none, "not installed (--update open)"};
 }
 
 std::optional<PassedOver> better_build(const Plan& plan) {
@@ -213,8 +220,8 @@ std::optional<PassedOver> nearest_build(const Plan& plan) {
   PassedOver nearest = why_passed_over(fitting != plan.candidates.end() ? *fitting : plan.candidates.front());
   const manifest::Build& build = *nearest.candidate->build;
   const std::string name = printable_line(build.version + " " + build.flavor);
-  if (nearest.code == "EH-S12") nearest.reason = name + ": " + nearest.reason;
-  if (nearest.code == "EH-S14") nearest.reason = name + " is " + nearest.reason;
+  if (nearest.code == Code::no_plugin_for_build) nearest.reason = name + ": " + nearest.reason;
+  if (nearest.code == Code::quarantined) nearest.reason = name + " is " + nearest.reason;
   return nearest;
 }
 

@@ -13,7 +13,7 @@ namespace enginehost::resolve {
 
 struct PassedOver {
   const Candidate* candidate = nullptr;  // points into the plan
-  std::string code;                      // of the reason; empty: a requirement is unknown
+  Code code = Code::none;                // of the reason; empty: a requirement is unknown
   std::string reason;                    // "needs driver 580.65.06", on one line
 };
 

@@ -55,7 +55,7 @@ struct Check {
   std::string source;       // of the observation
   std::string required;     // the bound alone: ">= 2.17"; empty where the evidence is of another kind
   Answer result = Answer::yes;
-  std::string code;                // the failure class if the answer is no: "EH-L08"
+  Code code = Code::none;          // the failure class if the answer is no
   bool left_to_preflight = false;  // an unknown that is checked before loading in any case
   bool overridden = false;         // a no that does not refuse the build, because the request forces it
   std::vector<Evidence>

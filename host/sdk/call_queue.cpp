@@ -20,7 +20,7 @@ Result<CallQueue::QueueTurn> CallQueue::take(const std::optional<CancelToken>& c
       place->comes.wait(lock);
       continue;
     }
-    if (cancel->canceled()) return fail(diagnose("EH-P10"));
+    if (cancel->canceled()) return fail(diagnose(Code::canceled));
     place->comes.wait_for(lock, look);
   }
   return turn;

@@ -36,21 +36,22 @@ std::string why_no_other_build(const Json& report, std::string_view kind) {
 // A device that the engine lists and that failed when the build was probed is missing for its own reason.
 Diagnosis not_there(std::string_view wanted, const enginehost_engine& engine) {
   for (const Diagnosis& failure : engine.shared->opened().unusable) {
-    const std::string_view device = failure.value("device");
+    const std::string_view device = failure.value(Key::device);
     if (device == wanted || device.substr(0, device.find(':')) == wanted || wanted == "gpu") return failure;
   }
-  Diagnosis missing = diagnose("EH-S09");
-  missing.with("device", wanted);
-  for (const std::string& name : engine.shared->device_names()) missing.with("offered", name, "the engine");
+  Diagnosis missing = diagnose(Code::device_not_offered);
+  missing.with(Key::device, wanted);
+  for (const std::string& name : engine.shared->device_names())
+    missing.with(Key::offered, name, "the engine");
   const std::string_view kind = wanted.substr(0, wanted.find_first_of(":,"));
   const auto report = parse_json(engine.shared->report(), "report");
   if (!report) return missing;
   if (const std::string why = why_no_other_build(*report, kind); !why.empty())
-    missing.with("other_build", why);
+    missing.with(Key::other_build, why);
   // The variable hides devices from all NVIDIA libraries, and renumbers the others.
   const Json& visible = (*report)["platform"]["cuda"]["visible_devices"]["value"];
   if (visible.is_string() && (kind == "cuda" || kind == "gpu"))
-    missing.with("cuda_visible_devices", visible.as_string().empty() ? "\"\"" : visible.as_string(),
+    missing.with(Key::cuda_visible_devices, visible.as_string().empty() ? "\"\"" : visible.as_string(),
                  "environment");
   return missing;
 }
@@ -157,10 +158,10 @@ Result<std::string> device_at_work(const enginehost_engine& engine, engine_devic
     if (is_same(devices[i].id, from)) return names[i];
   enginehost::load::Device unknown;
   unknown.id = from;
-  return fail(std::move(enginehost::diagnose("EH-P49")
-                            .with("input", "tensor")
-                            .with("found_on", unknown.text())
-                            .with("device", to)));
+  return fail(std::move(enginehost::diagnose(Code::input_on_other_device)
+                            .with(Key::input, "tensor")
+                            .with(Key::found_on, unknown.text())
+                            .with(Key::device, to)));
 }
 
 // Allocates in memory of the engine, or in ours.
@@ -181,7 +182,8 @@ Result<enginehost::load::OwnedTensor> copied_to(enginehost::load::Engine& engine
                                                 const enginehost::load::CallOptions& options) {
   const engine_tensor_v1* const table = engine.tensor_table();
   if (table == nullptr)
-    return fail(std::move(enginehost::diagnose("EH-S18").with("table", ENGINE_TENSOR_V1)));
+    return fail(
+        std::move(enginehost::diagnose(Code::not_offered_by_engine).with(Key::table, ENGINE_TENSOR_V1)));
   namespace load = enginehost::load;
   load::Work work = engine.work_on(at_work, load::WorkKind::preparing);
   auto made = room_for(engine, from, to, options);
@@ -239,10 +241,10 @@ enginehost_status enginehost_tensor_copy(enginehost_engine* engine, const void* 
     if (is_there(from.device, to.device)) return {};
     if (from.dtype.code == ENGINE_STRING)
       return fail(
-          enginehost::diagnose("EH-P44")
-              .with("input", "tensor")
-              .with("given", enginehost::load::describe_tensor(from))
-              .with("wanted", "a tensor of numbers: strings lie in host memory", "the plugin interface"));
+          enginehost::diagnose(Code::tensor_does_not_fit)
+              .with(Key::input, "tensor")
+              .with(Key::given, enginehost::load::describe_tensor(from))
+              .with(Key::wanted, "a tensor of numbers: strings lie in host memory", "the plugin interface"));
     const enginehost::load::CallOptions options = sdk::call_with(cancel);
     TRY_ASSIGN(const auto alone, engine->shared->exclusive(options.cancel));
     TRY_ASSIGN(auto copy, copied_to(engine->shared->engine(), from, to, at_work, options));

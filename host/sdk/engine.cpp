@@ -55,10 +55,10 @@ Result<void> describe(const enginehost_engine& engine, std::size_t number, engin
     return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
   const auto& devices = engine.shared->opened().devices;
   if (number >= devices.size())
-    return fail(enginehost::diagnose("EH-P46")
-                    .with("number", std::to_string(number))
-                    .with("count", std::to_string(devices.size()))
-                    .with("of", "devices"));
+    return fail(enginehost::diagnose(Code::number_out_of_range)
+                    .with(Key::number, std::to_string(number))
+                    .with(Key::count, std::to_string(devices.size()))
+                    .with(Key::of, "devices"));
   const load::Device& device = devices[number];
   out->name = engine.shared->device_names()[number].c_str();
   out->description = device.name.c_str();

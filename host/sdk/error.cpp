@@ -13,14 +13,13 @@
 namespace enginehost::sdk {
 
 enginehost_error error_of(const Diagnosis& diagnosis) {
-  Diagnosis complete = diagnosis;
-  explain::complete(complete);
-  return {complete.code, complete.title, complete.cause, explain::describe(complete),
-          explain::to_json(complete).dump()};
+  const explain::Rendered whole = explain::render(diagnosis);
+  return {std::string(whole.code_text()), whole.title, whole.cause, explain::describe(whole),
+          explain::to_json(diagnosis).dump()};
 }
 
 enginehost_status report(const Diagnosis& diagnosis, enginehost_error** error) noexcept {
-  enginehost_status status = diagnosis.code == "EH-P51"
+  enginehost_status status = diagnosis.code == Code::out_of_memory
                                  ? static_cast<enginehost_status>(explain::ExitStatus::cache)
                                  : ENGINEHOST_BUG;
   try {
@@ -45,7 +44,7 @@ enginehost_status report_thrown(enginehost_error** error) noexcept {
       return report(explain::of_exception(thrown), error);
     } catch (...) {
       return report(
-          std::move(diagnose("EH-P99").with("problem", "something that is no std::exception was thrown")),
+          std::move(diagnose(Code::bug).with(Key::problem, "something that is no std::exception was thrown")),
           error);
     }
   } catch (...) {

@@ -137,7 +137,8 @@ enginehost_status guarded(enginehost_error** error, Body&& body) noexcept {
 
 // Returns EH-P45: an invalid argument of the C API ("argument", "problem").
 inline Diagnosis wrong_argument(const char* argument, std::string_view problem) {
-  return std::move(diagnose("EH-P45").with("argument", argument).with("problem", problem));
+  return std::move(
+      diagnose(Code::api_argument_wrong).with(Key::argument, argument).with(Key::problem, problem));
 }
 
 // Returns EH-P45 if the pointer is NULL.
@@ -150,7 +151,8 @@ inline Result<void> not_null(const char* argument, const void* pointer) {
 template <class Handle>
 Result<void> usable(const char* argument, const Handle* handle) {
   TRY(not_null(argument, handle));
-  if (!handle->is_of_this_process()) return fail(diagnose("EH-P53").with("argument", argument));
+  if (!handle->is_of_this_process())
+    return fail(diagnose(Code::handle_of_parent_process).with(Key::argument, argument));
   return {};
 }
 

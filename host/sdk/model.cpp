@@ -37,10 +37,10 @@ Result<void> describe(const engine_port* ports, std::size_t count, const std::ve
   if (out == nullptr || out->size < first_port)
     return fail(sdk::wrong_argument("out", "it is NULL or its size is not set"));
   if (number >= count)
-    return fail(enginehost::diagnose("EH-P46")
-                    .with("number", std::to_string(number))
-                    .with("count", std::to_string(count))
-                    .with("of", "ports"));
+    return fail(enginehost::diagnose(Code::number_out_of_range)
+                    .with(Key::number, std::to_string(number))
+                    .with(Key::count, std::to_string(count))
+                    .with(Key::of, "ports"));
   const engine_port& port = ports[number];
   out->name = port.name;
   out->type = types[number].c_str();

@@ -176,16 +176,16 @@ Result<void> consent(const enginehost_request& request, const settings::Settings
       return {};
     }
     if (ids.empty())
-      return fail(diagnose("EH-P03")
-                      .with("build", asked.build)
-                      .with("bytes", format_bytes(asked.download))
-                      .with("asked", "request.on_consent", "the request"));
+      return fail(diagnose(Code::consent_missing)
+                      .with(Key::build, asked.build)
+                      .with(Key::bytes, format_bytes(asked.download))
+                      .with(Key::asked, "request.on_consent", "the request"));
     declined.push_back(std::move(named));
   }
   if (licenses.empty()) return {};
   return fail(std::move(
       consent::consent_missing(asked, licenses.front())
-          .with("asked", callback ? "request.on_consent" : "request.accepted_licenses", "the request")));
+          .with(Key::asked, callback ? "request.on_consent" : "request.accepted_licenses", "the request")));
 }
 
 open::OpenRequest open_request(const enginehost_request& request, open::AskedSettings settings) {
@@ -295,7 +295,8 @@ enginehost_status enginehost_plan(const enginehost_request* given, char** json,
     open.plan_only = true;
     open::Outcome outcome = open::open_engine(context, open);
     *json = sdk::copy_text(enginehost::without_passwords(open::document(context, outcome).dump(2)));
-    if (outcome.state == open::State::failed) return fail(outcome.diagnosis.value_or(diagnose("EH-S01")));
+    if (outcome.state == open::State::failed)
+      return fail(outcome.diagnosis.value_or(diagnose(Code::no_build_fits)));
     return {};
   });
 }

@@ -20,7 +20,8 @@ void report(DeviceCallback callback, void* user_data, const load::DeviceEvent& h
   event.size = sizeof event;
   event.device = happened.device.c_str();
   event.lost = happened.lost ? 1 : 0;
-  event.code = happened.why.code.c_str();
+  const std::string code(happened.why.code_text());
+  event.code = code.c_str();
   event.reason = reason.c_str();
   event.error = happened.lost ? &error : nullptr;
   callback(&event, user_data);

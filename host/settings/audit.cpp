@@ -120,8 +120,8 @@ Result<void> add_event(const fs::path& state_folder, std::uint64_t rotate_bytes,
     fs::rename(current, folder / ("audit-" + padded(tail.number) + ".jsonl"), error);
     if (error)
       return fail(diagnose_errno(code_of_write_error(error.value()), error.value())
-                      .with("file", path_text(current))
-                      .with("folder", path_text(folder)));
+                      .with(Key::file, path_text(current))
+                      .with(Key::folder, path_text(folder)));
     TRY(sync_folder(folder));
   }
   Json line = Json::object()

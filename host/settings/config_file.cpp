@@ -25,7 +25,7 @@ class Members {
       : object_(object), file_(std::move(file)), prefix_(std::move(prefix)), newer_(newer) {}
 
   void refuse(std::string_view key, std::string problem) {
-    if (!mistake) mistake = unusable("file", file_, prefix_ + std::string(key), problem);
+    if (!mistake) mistake = unusable(Key::file, file_, prefix_ + std::string(key), problem);
   }
   const Json* find(const char* key) {
     known_.push_back(key);
@@ -277,14 +277,15 @@ Result<ConfigFile> read_config_file(const fs::path& file, bool is_system_file, b
   if (const auto problem =
           who_may_change(file, is_system_file ? Purpose::belief : Purpose::personal).problem) {
     const std::string reason = reason_of(*problem, file);
-    config.exposed = problem->value("folder");
+    config.exposed = problem->value(Key::folder);
     if (is_system_file)
-      return fail(std::move(unusable("file", path_text(file), "", "it is not the administrator's: " + reason)
-                                .with("exposed", config.exposed)));
+      return fail(
+          std::move(unusable(Key::file, path_text(file), "", "it is not the administrator's: " + reason)
+                        .with(Key::exposed, config.exposed)));
     if (must_exist)
-      return fail(std::move(unusable("variable", "ENGINEHOST_CONFIG", "config",
+      return fail(std::move(unusable(Key::variable, "ENGINEHOST_CONFIG", "config",
                                      "the file " + path_text(file) + " is not safe: " + reason)
-                                .with("exposed", config.exposed)));
+                                .with(Key::exposed, config.exposed)));
     config.warnings.push_back("the configuration " + path_text(file) + " is not used: " + reason);
     return config;
   }
@@ -297,7 +298,7 @@ Result<ConfigFile> read_config_file(const fs::path& file, bool is_system_file, b
       (is_transient(error.default_error_condition().value()) ||
        (is_system_file && (error || fs::symlink_status(file, unseen).type() == fs::file_type::symlink))))
     return fail(unusable(
-        "file", path_text(file), "",
+        Key::file, path_text(file), "",
         "it cannot be read: " + (error ? error.message() : "it is a link to a file that is not there")));
   if (!exists && !must_exist) {
     // A folder that may not be entered (a service's home) must not stop the program.
@@ -305,14 +306,14 @@ Result<ConfigFile> read_config_file(const fs::path& file, bool is_system_file, b
     return config;
   }
   if (!exists)
-    return fail(unusable("variable", "ENGINEHOST_CONFIG", "config",
+    return fail(unusable(Key::variable, "ENGINEHOST_CONFIG", "config",
                          "the file " + path_text(file) + " does not exist"));
-  TRY_ASSIGN(const std::string text, read_file(file, 1u << 20, "EH-P02"));
+  TRY_ASSIGN(const std::string text, read_file(file, 1u << 20, Code::configuration_wrong));
   auto parsed = parse_json(text, path_text(file));
-  if (!parsed) return fail(std::move(parsed.error().with("place", "configuration")));
+  if (!parsed) return fail(std::move(parsed.error().with(Key::place, "configuration")));
   const Json document = std::move(*parsed);
   if (!document.is_object())
-    return fail(unusable("file", path_text(file), "",
+    return fail(unusable(Key::file, path_text(file), "",
                          std::string("expected an object, found ") + document.type_name()));
 
   Members members(document, path_text(file), "");

@@ -31,8 +31,8 @@ bool is_other_url(const std::string& location) {
 
 }  // namespace
 
-Diagnosis unusable(const char* kind, std::string_view name, std::string_view key, std::string_view problem) {
-  return diagnose("EH-P02").with(kind, name).with("key", key).with("problem", problem);
+Diagnosis unusable(Key kind, std::string_view name, std::string_view key, std::string_view problem) {
+  return diagnose(Code::configuration_wrong).with(kind, name).with(Key::key, key).with(Key::problem, problem);
 }
 
 std::string not_one_place(const std::string& location) {
@@ -87,7 +87,7 @@ Result<Layer> layer_of_environment(const Environment& environment) {
     layer.repositories.emplace();
     for (const std::string& location : split_locations(*text)) {
       if (const std::string problem = not_a_location(location); !problem.empty())
-        return fail(unusable("variable", "ENGINEHOST_REPOSITORIES", "repositories", problem));
+        return fail(unusable(Key::variable, "ENGINEHOST_REPOSITORIES", "repositories", problem));
       layer.repositories->push_back({plain_location(location), false, "ENGINEHOST_REPOSITORIES"});
     }
   }
@@ -97,7 +97,7 @@ Result<Layer> layer_of_environment(const Environment& environment) {
     if (text == nullptr) continue;
     Json value;
     if (const std::string problem = read_variable(one, *text, value); !problem.empty())
-      return fail(unusable("variable", variable, one.key, problem));
+      return fail(unusable(Key::variable, variable, one.key, problem));
     layer.values.set(one.key, std::move(value));
   }
   return layer;
@@ -114,9 +114,10 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
     return plain_location(path_text(environment.current_folder / path_of(folder)));
   };
   const auto refused = [&](const char* key, const std::string& problem) {
-    return flags.by_application
-               ? diagnose("EH-P45").with("argument", request_member_of(key)).with("problem", problem)
-               : unusable("flag", flag_of(key), key, problem);
+    return flags.by_application ? diagnose(Code::api_argument_wrong)
+                                      .with(Key::argument, request_member_of(key))
+                                      .with(Key::problem, problem)
+                                : unusable(Key::flag, flag_of(key), key, problem);
   };
   if (!flags.repositories.empty()) {
     layer.repositories.emplace();
@@ -127,10 +128,10 @@ Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environ
       if (is_other_url(location) && flags.by_application)
         return fail(refused("repositories", "each is " + neither));
       if (is_other_url(location))
-        return fail(diagnose("EH-P40")
-                        .with("flag", "--repository")
-                        .with("problem", "--repository takes " + neither)
-                        .with("accepted", "a folder, http:// or https://"));
+        return fail(diagnose(Code::argument_wrong)
+                        .with(Key::flag, "--repository")
+                        .with(Key::problem, "--repository takes " + neither)
+                        .with(Key::accepted, "a folder, http:// or https://"));
       if (const std::string problem = not_one_place(location); !problem.empty())
         return fail(refused("repositories", problem));
       const fs::path folder = environment.current_folder / path_of(location);

@@ -46,7 +46,7 @@ Result<Layer> layer_of_environment(const Environment& environment);
 Result<Layer> layer_of_flags(const FlagValues& flags, const Environment& environment);
 
 // EH-P02: a value cannot be used. `kind`: "file", "variable" or "flag"; `name`: which one.
-Diagnosis unusable(const char* kind, std::string_view name, std::string_view key, std::string_view problem);
+Diagnosis unusable(Key kind, std::string_view name, std::string_view key, std::string_view problem);
 
 // Returns what is wrong with the location of a repository; empty: nothing. The second looks at URLs only.
 std::string not_a_location(const std::string& location);

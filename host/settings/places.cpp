@@ -42,9 +42,9 @@ Result<std::vector<fs::path>> paths_of_repository(const fs::path& repository, st
     if (std::error_code unknown; at->path().extension() == ".json" || at->is_directory(unknown) || unknown)
       paths.push_back(at->path());
   if (error && is_transient(error.value()))
-    return fail(diagnose_errno("EH-F01", error.value())
-                    .with("file", path_text(repository))
-                    .with("place", "repository"));
+    return fail(diagnose_errno(Code::file_not_readable, error.value())
+                    .with(Key::file, path_text(repository))
+                    .with(Key::place, "repository"));
   if (error) problem = "its folder cannot be read (" + error.message() + ")";
   return paths;
 }
@@ -133,7 +133,7 @@ void ask_about_cache(Settings& settings, bool named) {
   if (cache.empty()) return;
   Changers changers = cache::who_may_change_cache(cache, named ? Purpose::named : Purpose::personal);
   if (changers.problem) {
-    settings.cache_problem = std::move(changers.problem->with("place", "cache"));
+    settings.cache_problem = std::move(changers.problem->with(Key::place, "cache"));
   } else if (!changers.other.empty()) {
     settings.warnings.push_back("the cache " + path_text(cache) + " belongs to " + changers.other +
                                 ", who decides which code runs from it");

@@ -61,11 +61,11 @@ bool Policy::locks(const std::string& key) const { return std::ranges::find(lock
 
 Diagnosis refusal(const Policy& policy, const std::string& key, const std::string& value,
                   const std::string& what) {
-  return diagnose("EH-P01")
-      .with("file", policy.file)
-      .with("key", "policy." + key)
-      .with("policy", "policy." + key + " = " + value)
-      .with("what", what);
+  return diagnose(Code::forbidden_by_policy)
+      .with(Key::file, policy.file)
+      .with(Key::key, "policy." + key)
+      .with(Key::policy, "policy." + key + " = " + value)
+      .with(Key::what, what);
 }
 
 std::string list_text(const std::vector<std::string>& values) {
@@ -129,7 +129,7 @@ Result<void> check_origin(const Settings& settings, const std::string& build, co
   Diagnosis refused = policy.allowed_repositories
                           ? refusal(policy, "repositories", list_text(*policy.allowed_repositories), what)
                           : refusal(policy, "locked", "repositories", what);
-  return fail(std::move(refused.with("build", build).with("repository", repository)));
+  return fail(std::move(refused.with(Key::build, build).with(Key::repository, repository)));
 }
 
 Diagnosis unsigned_refused(const Policy& policy, const std::string& what) {

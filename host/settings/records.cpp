@@ -16,8 +16,8 @@ constexpr std::uint64_t longest_file = std::uint64_t{1} << 30;
 
 Diagnosis not_written(const std::filesystem::path& file, int error) {
   return std::move(diagnose_errno(code_of_write_error(error), error)
-                       .with("file", path_text(file))
-                       .with("folder", path_text(file.parent_path())));
+                       .with(Key::file, path_text(file))
+                       .with(Key::folder, path_text(file.parent_path())));
 }
 
 // Returns true when the file does not end with the end of a line.
@@ -46,13 +46,13 @@ Result<void> check_record_file(const std::filesystem::path& file) {
   const char* const kind = S_ISDIR(status.st_mode)   ? "a folder"
                            : S_ISLNK(status.st_mode) ? "a link that leads nowhere"
                                                      : "a named pipe, a socket or a device";
-  return fail(diagnose("EH-F16")
-                  .with("place", "state")
-                  .with("file", path_text(file))
-                  .with("folder", path_text(file.parent_path()))
-                  .with("kind", kind)
-                  .with("in_the_way", path_text(file))
-                  .with("problem", path_text(file) + " is " + kind + ", and records are kept there"));
+  return fail(diagnose(Code::folder_not_writable)
+                  .with(Key::place, "state")
+                  .with(Key::file, path_text(file))
+                  .with(Key::folder, path_text(file.parent_path()))
+                  .with(Key::kind, kind)
+                  .with(Key::in_the_way, path_text(file))
+                  .with(Key::problem, path_text(file) + " is " + kind + ", and records are kept there"));
 }
 
 Result<void> append_line(const std::filesystem::path& file, std::string_view line) {

@@ -59,7 +59,7 @@ class SettingsMerge {
                      by_value ? standing : join(locked_keys_, " "),
                      settings_.by_application ? "\"" + said + "\", which " + source + " asks for"
                                               : source + " " + said)
-                 .with("flag", source));
+                 .with(Key::flag, source));
     else
       settings_.warnings.push_back(source + " sets " + key + " to \"" + said + "\"; the policy of " +
                                    settings_.policy.file + " keeps it at \"" + standing + "\"");
@@ -79,7 +79,7 @@ class SettingsMerge {
         continue;
       }
       const auto meant = nearest(to_lower(key), known_);
-      refuse(unusable("file", settings_.policy.file, "policy.locked",
+      refuse(unusable(Key::file, settings_.policy.file, "policy.locked",
                       problem + (meant ? "; did you mean \"" + *meant + "\"?" : "")));
     }
   }
@@ -176,7 +176,7 @@ void add_repositories(Settings& settings, SettingsMerge& merge) {
           merge.refuse(refusal(settings.policy, "repositories",
                                list_text(*settings.policy.allowed_repositories),
                                "the repository " + repository.location)
-                           .with("flag", repository.source));
+                           .with(Key::flag, repository.source));
         else
           settings.warnings.push_back("the repository " + repository.location + " (" + repository.source +
                                       ") is not used: the policy of " + settings.policy.file +
@@ -187,8 +187,8 @@ void add_repositories(Settings& settings, SettingsMerge& merge) {
       if (layer->is_callers() && is_url(repository.location))
         if (auto permitted = check_host(settings.policy, repository.location); !permitted)
           merge.refuse(std::move(permitted.error()
-                                     .with("repository", without_passwords(repository.location))
-                                     .with("flag", repository.source)));
+                                     .with(Key::repository, without_passwords(repository.location))
+                                     .with(Key::flag, repository.source)));
       repository.unsigned_allowed = repository.unsigned_allowed && settings.policy.unsigned_repositories &&
                                     !settings.policy.require_signatures;
       if (repository.unsigned_allowed && is_url(repository.location))
@@ -222,9 +222,9 @@ void refuse_if_exposed(Settings& settings, SettingsMerge& merge, const char* key
                        Purpose purpose, const fs::path& sdk = {}) {
   const auto problem = who_may_change(path, purpose, {.above = {}, .sdk = sdk}).problem;
   if (problem)
-    merge.refuse(std::move(unusable("variable", settings.find(key)->source, key,
+    merge.refuse(std::move(unusable(Key::variable, settings.find(key)->source, key,
                                     "\"" + path_text(path) + "\" is not safe: " + reason_of(*problem, path))
-                               .with("exposed", problem->value("folder"))));
+                               .with(Key::exposed, problem->value(Key::folder))));
 }
 
 void choose_launcher(Settings& settings, SettingsMerge& merge, const Environment&, bool said) {
@@ -256,8 +256,9 @@ void choose_cache(Settings& settings, SettingsMerge& merge, const Environment& e
     const std::string said_of = "\"" + printable_line(text) + "\" " + problem;
     const std::string& source = settings.find("cache")->source;
     // By default the home folder decides, and there is no variable to correct.
-    merge.refuse(source == "default" ? diagnose("EH-P02").with("key", "cache").with("problem", said_of)
-                                     : unusable("variable", source, "cache", said_of));
+    merge.refuse(source == "default"
+                     ? diagnose(Code::configuration_wrong).with(Key::key, "cache").with(Key::problem, said_of)
+                     : unusable(Key::variable, source, "cache", said_of));
   };
   if (!is_utf8(text)) return refuse("is not UTF-8");
   if (const std::string_view token = replaced_by_loader(text); !token.empty())
@@ -307,7 +308,7 @@ void choose_state(Settings& settings, SettingsMerge& merge, const Environment& e
               .problem) {
     settings.warnings.push_back("the state folder " + path_text(place.folder) +
                                 " is not used: " + reason_of(*problem, place.folder));
-    settings.inputs.files.emplace_back(problem->value("folder"));
+    settings.inputs.files.emplace_back(problem->value(Key::folder));
     place = {};
   }
   settings.state_folder = place.folder;
@@ -439,7 +440,7 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
                                                              : fs::path();
   if (named != nullptr && !user_file.is_absolute())
     return fail(
-        unusable("variable", "ENGINEHOST_CONFIG", "config", "\"" + *named + "\" is not an absolute path"));
+        unusable(Key::variable, "ENGINEHOST_CONFIG", "config", "\"" + *named + "\" is not an absolute path"));
   ConfigFile user;
   if (!user_file.empty()) {
     TRY_ASSIGN(user, read_config_file(user_file, false, named != nullptr));
@@ -468,7 +469,7 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
   const std::string accepted_by = said_by("accept_licenses", flags.by_application);
   for (const std::string& license : flags.accept_licenses) {
     if (auto forbidden = forbidden_license(settings.policy, license))
-      merge.refuse(std::move(forbidden->with("flag", accepted_by)));
+      merge.refuse(std::move(forbidden->with(Key::flag, accepted_by)));
     if (consent_locked)
       merge.override_value("accept_licenses", accepted_by, license, true, false, "policy.accept_licenses");
     settings.accept_licenses.push_back(license);
@@ -481,16 +482,17 @@ Result<Settings> load_settings(const FlagValues& flags, const Environment& envir
 
 Diagnosis mark_as_state(Diagnosis diagnosis, const Settings& settings) {
   // An obstacle in place of a record is moved aside; the folder itself is right.
-  if (diagnosis.code != "EH-F16" || settings.state_set_by.empty() || !diagnosis.value("in_the_way").empty())
+  if (diagnosis.code != Code::folder_not_writable || settings.state_set_by.empty() ||
+      !diagnosis.value(Key::in_the_way).empty())
     return diagnosis;
-  if (diagnosis.value("place").empty()) {
+  if (diagnosis.value(Key::place).empty()) {
     const fs::path named = settings.state_folder.parent_path();
-    if (!is_below(path_of(diagnosis.value("file")), named) &&
-        !is_below(path_of(diagnosis.value("folder")), named))
+    if (!is_below(path_of(diagnosis.value(Key::file)), named) &&
+        !is_below(path_of(diagnosis.value(Key::folder)), named))
       return diagnosis;
-    diagnosis.with("place", "state");
+    diagnosis.with(Key::place, "state");
   }
-  if (diagnosis.value("place") == "state") diagnosis.with("state_set_by", settings.state_set_by);
+  if (diagnosis.value(Key::place) == "state") diagnosis.with(Key::state_set_by, settings.state_set_by);
   return diagnosis;
 }
 

@@ -38,7 +38,10 @@ std::string ChunkList::text() const {
 
 Result<ChunkList> read_chunk_list(std::string_view text, std::string_view name) {
   const auto refuse = [&](std::string_view member, std::string_view problem) {
-    return fail(diagnose("EH-M02").with("document", name).with("member", member).with("problem", problem));
+    return fail(diagnose(Code::member_wrong)
+                    .with(Key::document, name)
+                    .with(Key::member, member)
+                    .with(Key::problem, problem));
   };
   if (take_line(text) != title) return refuse("title", "not a list of chunks of version 1");
   const auto size = take_member(text, "size");

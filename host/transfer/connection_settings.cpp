@@ -29,10 +29,10 @@ std::string chosen_bundle(const TransferOptions& options) {
 Result<std::string> read_bundle(const std::string& file, std::string_view problem) {
   auto text = read_file(path_of(file), largest_bundle);
   if (text) return std::move(*text);
-  Diagnosis diagnosis = diagnose("EH-N05");
-  diagnosis.with("problem", problem).with("file", file);
+  Diagnosis diagnosis = diagnose(Code::no_secure_connection);
+  diagnosis.with(Key::problem, problem).with(Key::file, file);
   for (const Evidence& fact : text.error().evidence)
-    if (fact.what != "file") diagnosis.evidence.push_back(fact);
+    if (fact.what != Key::file) diagnosis.evidence.push_back(fact);
   return fail(std::move(diagnosis));
 }
 
@@ -94,14 +94,15 @@ Result<Certificates> certificates_for(const TransferOptions& options) {
   }
   // A fault of this machine and not of the server, so the diagnosis names the setting.
   const auto blamed = [&](Diagnosis diagnosis) {
-    return fail(std::move(diagnosis.with("setting", "extra_ca").with("set_by", options.extra_ca_set_by)));
+    return fail(
+        std::move(diagnosis.with(Key::setting, "extra_ca").with(Key::set_by, options.extra_ca_set_by)));
   };
   auto extra = read_bundle(options.extra_ca, "the extra certificates cannot be read");
   if (!extra) return blamed(std::move(extra).error());
   if (extra->find("-----BEGIN CERTIFICATE-----") == std::string::npos)
-    return blamed(std::move(diagnose("EH-N05")
-                                .with("problem", "the file holds no certificate in PEM form")
-                                .with("file", options.extra_ca)));
+    return blamed(std::move(diagnose(Code::no_secure_connection)
+                                .with(Key::problem, "the file holds no certificate in PEM form")
+                                .with(Key::file, options.extra_ca)));
   std::error_code error;
   if (std::filesystem::is_directory(path_of(certificates.file), error)) {
     certificates.pem = std::move(*extra);  // besides the folder

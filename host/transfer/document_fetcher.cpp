@@ -21,7 +21,7 @@ std::vector<Result<std::string>> DocumentFetcher::fetch(const std::vector<Wanted
                                                         std::string_view accept, Patience patience) {
   using std::chrono::milliseconds;
   const auto began = std::chrono::steady_clock::now();
-  std::vector<Result<std::string>> results(wanted.size(), fail(diagnose("EH-P10")));
+  std::vector<Result<std::string>> results(wanted.size(), fail(diagnose(Code::canceled)));
   std::atomic<std::size_t> next = 0, arrived = 0;
   const auto time_left = [&] {
     const auto passed = std::chrono::steady_clock::now() - began;
@@ -36,9 +36,9 @@ std::vector<Result<std::string>> DocumentFetcher::fetch(const std::vector<Wanted
             fetch_text_over(client, wanted[i].url, options_, wanted[i].limit, accept, cancel_, time_left());
         if (results[i]) ++arrived;
       } catch (const std::bad_alloc&) {
-        results[i] = fail(diagnose("EH-P51"));
+        results[i] = fail(diagnose(Code::out_of_memory));
       } catch (const std::exception& thrown) {
-        results[i] = fail(diagnose("EH-P99").with("problem", thrown.what()));
+        results[i] = fail(diagnose(Code::bug).with(Key::problem, thrown.what()));
       }
     }
   };

@@ -25,11 +25,11 @@ double seconds(Clock::duration time) { return std::chrono::duration<double>(time
 
 // Returns true if the same mirror may serve later. Wrong bytes are no such failure.
 bool is_transient(const Diagnosis& diagnosis) {
-  if (diagnosis.code == "EH-N01" || diagnosis.code == "EH-N02" || diagnosis.code == "EH-N03" ||
-      diagnosis.code == "EH-N19")
+  if (diagnosis.code == Code::host_not_found || diagnosis.code == Code::no_connection ||
+      diagnosis.code == Code::transfer_stalled || diagnosis.code == Code::proxy_not_reached)
     return true;
-  if (diagnosis.code != "EH-N04") return false;
-  const std::string_view status = diagnosis.value("status");
+  if (diagnosis.code != Code::server_refuses) return false;
+  const std::string_view status = diagnosis.value(Key::status);
   return status.starts_with('5') || status == "408" || status == "425" || status == "429";
 }
 
@@ -223,7 +223,8 @@ void Download::give_up(std::size_t mirror, const Diagnosis& diagnosis, bool out)
   mirrors_[mirror].out = mirrors_[mirror].out || out;
   ++mirrors_[mirror].strikes;
   MirrorFailure failure{mirror, diagnosis, out};
-  if (failure.diagnosis.value("url").empty()) failure.diagnosis.with("url", request_.mirrors[mirror].name);
+  if (failure.diagnosis.value(Key::url).empty())
+    failure.diagnosis.with(Key::url, request_.mirrors[mirror].name);
   // Keeps the last diagnosis of each mirror.
   for (MirrorFailure& known : failures_)
     if (known.mirror == mirror) {
@@ -274,31 +275,32 @@ std::optional<Diagnosis> Download::judge(Connection& connection) {
   const bool progress = missing < least_missing_;
   least_missing_ = std::min(least_missing_, missing);
   if (progress) mirror.failures_since_data = 0;
-  if (outcome || (outcome.error().code == "EH-P10" && connection.was_stopped() && !connection.was_left()))
+  if (outcome ||
+      (outcome.error().code == Code::canceled && connection.was_stopped() && !connection.was_left()))
     return {};
   const Diagnosis& diagnosis = outcome.error();
   if (connection.was_left()) {
-    Diagnosis slow = diagnose("EH-N03");
-    slow.with("seconds", std::to_string(options_.patience.count() / 1000))
-        .with("received", std::to_string(connection.received()))
-        .with("problem", "slow, and another mirror may be faster");
+    Diagnosis slow = diagnose(Code::transfer_stalled);
+    slow.with(Key::seconds, std::to_string(options_.patience.count() / 1000))
+        .with(Key::received, std::to_string(connection.received()))
+        .with(Key::problem, "slow, and another mirror may be faster");
     give_up(connection.mirror(), slow, false);
     return {};
   }
   // Policy forbids this host; others may be allowed.
-  if (diagnosis.code == "EH-P01") {
+  if (diagnosis.code == Code::forbidden_by_policy) {
     give_up(connection.mirror(), diagnosis, true);
     return {};
   }
   // The system has no resources for this connection. The running ones continue.
-  if (diagnosis.code == "EH-P51" && connections_.size() > 1) {
+  if (diagnosis.code == Code::out_of_memory && connections_.size() > 1) {
     if (connection.received() == 0) give_back(range);
     refused_ = true;
     target_ = connections_.size() - 1;
     return {};
   }
-  if (!diagnosis.code.starts_with("EH-N")) return diagnosis;
-  if (diagnosis.value("problem") == sends_whole_files) {
+  if (area_of(diagnosis.code) != Area::network) return diagnosis;
+  if (diagnosis.value(Key::problem) == sends_whole_files) {
     mirror.ranges = false;
     give_back(range);  // that connection still receives the whole file
     target_ = std::max<std::size_t>(connections_.size() - 1, 1);
@@ -426,11 +428,11 @@ Result<DownloadReport> Download::run(const std::optional<CancelToken>& cancel) {
   pool_ = sink_.missing();
   for (;;) {
     std::optional<Diagnosis> ends_all = collect();
-    if (cancel && cancel->canceled()) ends_all = diagnose("EH-P10");
+    if (cancel && cancel->canceled()) ends_all = diagnose(Code::canceled);
     const bool done = pool_.empty() && connections_.empty();
     if (!ends_all && !done) start_connections();
     if (!ends_all && !done && connections_.empty())  // no mirror is left
-      ends_all = failures_.empty() ? diagnose("EH-N15") : failures_.back().diagnosis;
+      ends_all = failures_.empty() ? diagnose(Code::component_without_source) : failures_.back().diagnosis;
     if (ends_all || done) {
       for (Connection& connection : connections_) connection.stop(false);
       closing_ = true;

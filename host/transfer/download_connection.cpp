@@ -33,7 +33,7 @@ Result<TransferReport> LocatedMirror::fetch(UrlRequest request, Sink& sink, cons
     const std::uint64_t before = sink.held();
     auto outcome = fetch_url(request, sink, there->options ? *there->options : options, progress, cancel);
     if (outcome) outcome->received += received;
-    if (outcome || !mirror_.locate || outcome.error().value("status") != "401") return outcome;
+    if (outcome || !mirror_.locate || outcome.error().value(Key::status) != "401") return outcome;
     useless_tokens = sink.held() > before ? 0 : useless_tokens + 1;
     if (useless_tokens == 3) return outcome;
     received += sink.held() - std::min(before, sink.held());
@@ -62,9 +62,9 @@ Connection::Connection(Order order, PartSink& sink, MayRestart may_restart, std:
       request.etag = order_.etag;
       outcome_ = order_.from->fetch(std::move(request), *this, order_.options, {}, stop_);
     } catch (const std::bad_alloc&) {
-      outcome_ = fail(diagnose("EH-P51"));
+      outcome_ = fail(diagnose(Code::out_of_memory));
     } catch (const std::exception& thrown) {
-      outcome_ = fail(diagnose("EH-P99").with("problem", thrown.what()));
+      outcome_ = fail(diagnose(Code::bug).with(Key::problem, thrown.what()));
     }
     ended_ = true;
     on_end();
@@ -80,7 +80,9 @@ Result<void> Connection::start(std::uint64_t offset) {
   if (offset == position_) return {};
   TRY_ASSIGN(const bool refetch, may_restart_());
   if (!refetch)
-    return fail(diagnose("EH-N02").with("url", order_.from->name()).with("problem", sends_whole_files));
+    return fail(diagnose(Code::no_connection)
+                    .with(Key::url, order_.from->name())
+                    .with(Key::problem, sends_whole_files));
   begin_ = position_ = 0;
   end_ = order_.size;
   return {};

@@ -14,21 +14,21 @@ namespace enginehost::transfer {
 namespace {
 
 struct CurlFailure {
-  const char* code;
+  Code code = Code::none;
   bool transient;
 };
 
 CurlFailure class_of(CURLcode result) {
   switch (result) {
     case CURLE_COULDNT_RESOLVE_HOST:
-      return {"EH-N01", true};
+      return {Code::host_not_found, true};
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_PROXY:
-      return {"EH-N19", true};
+      return {Code::proxy_not_reached, true};
     case CURLE_OPERATION_TIMEDOUT:
-      return {"EH-N03", true};
+      return {Code::transfer_stalled, true};
     case CURLE_SSL_CONNECT_ERROR:
-      return {"EH-N05", true};
+      return {Code::no_secure_connection, true};
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_CERTPROBLEM:
@@ -38,16 +38,16 @@ CurlFailure class_of(CURLcode result) {
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
     case CURLE_USE_SSL_FAILED:
     case CURLE_SSL_ENGINE_INITFAILED:
-      return {"EH-N05", false};
+      return {Code::no_secure_connection, false};
     case CURLE_URL_MALFORMAT:
-      return {"EH-N11", false};
+      return {Code::redirect_refused, false};
     case CURLE_BAD_CONTENT_ENCODING:
-      return {"EH-N20", false};
+      return {Code::file_compressed_on_the_way, false};
     case CURLE_UNSUPPORTED_PROTOCOL:  // HTTP/0.9, which accepts any bytes; the URL's scheme was checked
                                       // before
-      return {"EH-N02", false};
+      return {Code::no_connection, false};
     default:
-      return {"EH-N02", true};  // refused, reset, cut off, HTTP/2 stream error
+      return {Code::no_connection, true};  // refused, reset, cut off, HTTP/2 stream error
   }
 }
 
@@ -121,67 +121,70 @@ ExchangeFailure failure_of(const BrokenExchange& broken, const HttpAnswer& answe
   const std::string proxy = proxy_for(url, options);
   CurlFailure failure = class_of(result);
   const bool is_timeout = result == CURLE_OPERATION_TIMEDOUT;
-  if (!broken.connected && is_about_proxy(broken.said, proxy)) failure.code = "EH-N19";
+  if (!broken.connected && is_about_proxy(broken.said, proxy)) failure.code = Code::proxy_not_reached;
   ExchangeFailure outcome{diagnose(failure.code), failure.transient,
                           result == CURLE_HTTP2 || result == CURLE_HTTP2_STREAM};
   Diagnosis& diagnosis = outcome.diagnosis;
-  diagnosis.with("url", url);
+  diagnosis.with(Key::url, url);
   if (broken.proxy_status >= 300) {  // the proxy refused the connection
     outcome.transient = may_succeed_later(broken.proxy_status);
-    diagnosis.code = "EH-N04";
-    diagnosis.with("status", std::to_string(broken.proxy_status), "the proxy's answer to CONNECT");
-    diagnosis.with("host", host_of(url));
-    if (outcome.transient) diagnosis.with("temporary", "yes");
+    diagnosis.code = Code::server_refuses;
+    diagnosis.with(Key::status, std::to_string(broken.proxy_status), "the proxy's answer to CONNECT");
+    diagnosis.with(Key::host, host_of(url));
+    if (outcome.transient) diagnosis.with(Key::temporary, "yes");
   } else {
     // Only the library's message says which fault of a certificate, and which CA file.
-    const std::string_view code = failure.code;
-    const bool in_detail = (code == "EH-N05" || code == "EH-N20") && !broken.said.empty();
-    diagnosis.with("curl_said", in_detail ? broken.said : general);
-    if (code == "EH-N05") {
+    const Code code = failure.code;
+    const bool in_detail = (code == Code::no_secure_connection || code == Code::file_compressed_on_the_way) &&
+                           !broken.said.empty();
+    diagnosis.with(Key::curl_said, in_detail ? broken.said : general);
+    if (code == Code::no_secure_connection) {
       const bool is_of_proxy = is_tls_of_proxy(broken, proxy);
-      diagnosis.with("host", host_of(is_of_proxy ? proxy : url))
-          .with("tls_peer", is_of_proxy ? "the proxy " + proxy : without_passwords(url));
+      diagnosis.with(Key::host, host_of(is_of_proxy ? proxy : url))
+          .with(Key::tls_peer, is_of_proxy ? "the proxy " + proxy : without_passwords(url));
       if (const auto fault = fault_of_certificate(broken.said); !fault.empty())
-        diagnosis.with("certificate", fault, "the TLS library")
-            .with("clock", text_of_time(std::time(nullptr)), "this machine");
+        diagnosis.with(Key::certificate, fault, "the TLS library")
+            .with(Key::clock, text_of_time(std::time(nullptr)), "this machine");
     }
-    if (code == "EH-N20") diagnosis.with("content_encoding", answer.encoding, "Content-Encoding");
+    if (code == Code::file_compressed_on_the_way)
+      diagnosis.with(Key::content_encoding, answer.encoding, "Content-Encoding");
     if (result == CURLE_URL_MALFORMAT)
-      diagnosis.with("malformed", broken.said.empty() ? general : broken.said);
-    diagnosis.with("received", std::to_string(broken.received));
+      diagnosis.with(Key::malformed, broken.said.empty() ? general : broken.said);
+    diagnosis.with(Key::received, std::to_string(broken.received));
     if (const auto answered_with = no_http(result); !answered_with.empty())
-      diagnosis.with("answered", answered_with);
-    else if (code == "EH-N02" && answer.status != 0)
-      diagnosis.with("cut", "yes");
+      diagnosis.with(Key::answered, answered_with);
+    else if (code == Code::no_connection && answer.status != 0)
+      diagnosis.with(Key::cut, "yes");
   }
-  if (!proxy.empty()) diagnosis.with("proxy", proxy).with("proxy_set_by", proxy_set_by(url, options));
-  if (is_timeout) diagnosis.with("seconds", std::to_string(options.connect_limit.count() / 1000));
+  if (!proxy.empty()) diagnosis.with(Key::proxy, proxy).with(Key::proxy_set_by, proxy_set_by(url, options));
+  if (is_timeout) diagnosis.with(Key::seconds, std::to_string(options.connect_limit.count() / 1000));
   return outcome;
 }
 
 ExchangeFailure refusal_of(const HttpAnswer& answer, std::string_view page, const std::string& url,
                            const TransferOptions& options) {
-  ExchangeFailure outcome{diagnose("EH-N04"), may_succeed_later(answer.status)};
+  ExchangeFailure outcome{diagnose(Code::server_refuses), may_succeed_later(answer.status)};
   Diagnosis& diagnosis = outcome.diagnosis;
-  diagnosis.with("url", url).with("status", std::to_string(answer.status));
-  diagnosis.with("host", host_of(url));
-  if (outcome.transient) diagnosis.with("temporary", "yes");
+  diagnosis.with(Key::url, url).with(Key::status, std::to_string(answer.status));
+  diagnosis.with(Key::host, host_of(url));
+  if (outcome.transient) diagnosis.with(Key::temporary, "yes");
   if (outcome.transient && answer.retry_after)
-    diagnosis.with("retry_after", text_of_time(std::time(nullptr) + answer.retry_after->count()),
+    diagnosis.with(Key::retry_after, text_of_time(std::time(nullptr) + answer.retry_after->count()),
                    "Retry-After of the answer");
   if (const std::string proxy = proxy_for(url, options); answer.status == 407 && !proxy.empty())
-    diagnosis.with("proxy", proxy).with("proxy_set_by", proxy_set_by(url, options));
-  if (answer.status == 401 && has_credentials(url)) diagnosis.with("signed_in", "with those of its address");
+    diagnosis.with(Key::proxy, proxy).with(Key::proxy_set_by, proxy_set_by(url, options));
+  if (answer.status == 401 && has_credentials(url))
+    diagnosis.with(Key::signed_in, "with those of its address");
   if (answer.status == 401 && is_netrc_withheld(url, options))
-    diagnosis.with("netrc_withheld", origin_of(url), "the passwords of ~/.netrc");
+    diagnosis.with(Key::netrc_withheld, origin_of(url), "the passwords of ~/.netrc");
   if (const auto title = title_of_page(page); title && !title->empty())
-    diagnosis.with("title", *title, "the page that came with it");
+    diagnosis.with(Key::title, *title, "the page that came with it");
   std::string said = message_of_server(page);
   // Some repository managers say why a file is refused in the status line alone.
   const bool is_usual = answer.reason == "Unauthorized" || answer.reason == "Forbidden";
   if (said.empty() && (answer.status == 401 || answer.status == 403) && !is_usual)
     said = message_of_server(answer.reason);
-  if (!said.empty()) diagnosis.with("server_said", said, "the answer");
+  if (!said.empty()) diagnosis.with(Key::server_said, said, "the answer");
   return outcome;
 }
 

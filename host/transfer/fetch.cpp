@@ -31,7 +31,9 @@ constexpr milliseconds end_patience{500};
 // A name that does not resolve, or a port that refuses, rarely recovers within a minute.
 constexpr int retries_without_connection = 2;
 
-Diagnosis offline_refusal(std::string_view url) { return std::move(diagnose("EH-N10").with("url", url)); }
+Diagnosis offline_refusal(std::string_view url) {
+  return std::move(diagnose(Code::offline).with(Key::url, url));
+}
 
 bool is_strong(std::string_view etag) { return etag.size() > 2 && etag.front() == '"'; }
 
@@ -114,21 +116,22 @@ Result<void> Fetch::look_at_the_clock() {
   meter_.at(position_);
   if (all_came_ && Clock::now() - *all_came_ > std::min(end_patience, options_.stall_limit / 2)) {
     enough_ = true;
-    return fail(diagnose("EH-P10"));  // as in take()
+    return fail(diagnose(Code::canceled));  // as in take()
   }
   return time_ ? time_->check(request_.url, report_.received) : Result<void>();
 }
 
 Diagnosis Fetch::wrong_length(std::uint64_t actual) const {
   const auto title = title_of_page(report_.head);
-  Diagnosis diagnosis = diagnose(title ? "EH-N06" : "EH-N07");
-  diagnosis.with("url", report_.url);
-  if (title) diagnosis.with("title", *title, "the first bytes");
-  if (!report_.content_type.empty()) diagnosis.with("content_type", report_.content_type, "Content-Type");
-  if (!encoding_.empty()) diagnosis.with("content_encoding", encoding_, "Content-Encoding");
-  diagnosis.with("expected", std::to_string(request_.expected_size.value_or(request_.limit)))
-      .with("actual", std::to_string(actual));
-  if (!request_.expected_size) diagnosis.with("problem", "longer than is allowed for a file of unknown size");
+  Diagnosis diagnosis = diagnose(title ? Code::web_page_in_place_of_file : Code::fetched_length_wrong);
+  diagnosis.with(Key::url, report_.url);
+  if (title) diagnosis.with(Key::title, *title, "the first bytes");
+  if (!report_.content_type.empty()) diagnosis.with(Key::content_type, report_.content_type, "Content-Type");
+  if (!encoding_.empty()) diagnosis.with(Key::content_encoding, encoding_, "Content-Encoding");
+  diagnosis.with(Key::expected, std::to_string(request_.expected_size.value_or(request_.limit)))
+      .with(Key::actual, std::to_string(actual));
+  if (!request_.expected_size)
+    diagnosis.with(Key::problem, "longer than is allowed for a file of unknown size");
   if (!title) add_what_came(diagnosis, report_.head, actual);
   return diagnosis;
 }
@@ -143,36 +146,43 @@ Result<void> Fetch::begin(const HttpAnswer& answer) {
   last_byte_.reset();
   if (answer.status < 200 || answer.status > 299) return {};  // the exchange reports this failure
   if (answer.status != 200 && answer.status != 206)
-    return fail(diagnose("EH-N04").with("url", report_.url).with("status", std::to_string(answer.status)));
+    return fail(diagnose(Code::server_refuses)
+                    .with(Key::url, report_.url)
+                    .with(Key::status, std::to_string(answer.status)));
   // A file that is compressed itself (.tar.gz) may come with this header and its own length. Any other length
   // is that of a file which was compressed on the way. No part of such an answer is a part of the file.
   const bool is_part = answer.status == 206;
   if (!encoding_.empty() &&
       (decode_ ? is_part : (is_part ? answer.range.total : answer.length) != request_.expected_size)) {
     restart_ = !std::exchange(decode_, true);
-    return fail(
-        diagnose("EH-N20").with("url", report_.url).with("content_encoding", encoding_, "Content-Encoding"));
+    return fail(diagnose(Code::file_compressed_on_the_way)
+                    .with(Key::url, report_.url)
+                    .with(Key::content_encoding, encoding_, "Content-Encoding"));
   }
   // Some servers continue with status 200. The offset decides, and finally the digest.
   const bool continues = answer.status == 206 || (asked_ > 0 && answer.range.start == asked_);
   const bool whole_asked = asked_ == 0 && sink_.wanted_until() == UINT64_MAX;
   if (continues && (whole_asked || !answer.range.start || *answer.range.start > asked_)) {
     restart_ = true;  // not the requested part: the next attempt requests the whole file
-    return fail(diagnose("EH-N02")
-                    .with("url", report_.url)
-                    .with("problem", "the server continued at another place")
-                    .with("expected", std::to_string(asked_))
-                    .with("actual", std::to_string(answer.range.start.value_or(0))));
+    return fail(diagnose(Code::no_connection)
+                    .with(Key::url, report_.url)
+                    .with(Key::problem, "the server continued at another place")
+                    .with(Key::expected, std::to_string(asked_))
+                    .with(Key::actual, std::to_string(answer.range.start.value_or(0))));
   }
   if (continues && asked_ > 0 && !etag_.empty() && is_strong(answer.etag) && answer.etag != etag_) {
     restart_ = true;  // another file than the one that was begun, despite If-Range
-    return fail(diagnose("EH-N02").with("url", report_.url).with("problem", "the file changed meanwhile"));
+    return fail(diagnose(Code::no_connection)
+                    .with(Key::url, report_.url)
+                    .with(Key::problem, "the file changed meanwhile"));
   }
   // Without an ETag and a known size, a different total shows that the file was replaced.
   if (continues && asked_ > 0 && answer.range.total && total_ && *answer.range.total != *total_) {
     restart_ = true;
     total_.reset();
-    return fail(diagnose("EH-N02").with("url", report_.url).with("problem", "the file changed meanwhile"));
+    return fail(diagnose(Code::no_connection)
+                    .with(Key::url, report_.url)
+                    .with(Key::problem, "the file changed meanwhile"));
   }
   total_ = continues ? answer.range.total : answer.length;
   if (decode_ && !encoding_.empty()) total_.reset();  // the length of the compressed bytes
@@ -222,7 +232,7 @@ Result<void> Fetch::take(std::string_view bytes) {
   meter_.at(position_);
   if (position_ == request_.expected_size) all_came_ = Clock::now();
   enough_ = enough;
-  if (enough_) return fail(diagnose("EH-P10"));  // ends the exchange; run() treats it as success
+  if (enough_) return fail(diagnose(Code::canceled));  // ends the exchange; run() treats it as success
   return {};
 }
 
@@ -244,10 +254,11 @@ bool Fetch::should_retry(const HttpOutcome& outcome) {
   if (!outcome.transient) return false;
   if (position_ >= best_ + least_progress) failures_ = 0;
   best_ = std::max(best_, position_);
-  const std::string& code = outcome.diagnosis->code;
+  const Code code = outcome.diagnosis->code;
   const bool connected = outcome.body_bytes > 0 || outcome.answered || best_ > 0;
-  const bool hopeless = !connected && (code == "EH-N01" || code == "EH-N02" || code == "EH-N03" ||
-                                       code == "EH-N05" || code == "EH-N19");
+  const bool hopeless = !connected && (code == Code::host_not_found || code == Code::no_connection ||
+                                       code == Code::transfer_stalled || code == Code::no_secure_connection ||
+                                       code == Code::proxy_not_reached);
   return ++failures_ <=
          (hopeless ? std::min(retries_without_connection, options_.retries) : options_.retries);
 }
@@ -290,16 +301,17 @@ Result<TransferReport> Fetch::run() {
       meter_.at(position_, true);
       return std::move(report_);
     }
-    const bool again = outcome.diagnosis->code != "EH-P10" && should_retry(outcome);
+    const bool again = outcome.diagnosis->code != Code::canceled && should_retry(outcome);
     const milliseconds pause =
         again && failures_ > 0 ? backoff(options_, failures_, outcome.answer) : milliseconds{0};
     if (!again || (time_ && time_->left(report_.received) <= pause)) {
       Diagnosis diagnosis = *outcome.diagnosis;
-      if (diagnosis.value("url").empty()) diagnosis.with("url", request_.url);
-      if (report_.attempts > 1) diagnosis.with("attempts", std::to_string(report_.attempts));
+      if (diagnosis.value(Key::url).empty()) diagnosis.with(Key::url, request_.url);
+      if (report_.attempts > 1) diagnosis.with(Key::attempts, std::to_string(report_.attempts));
       return fail(std::move(diagnosis));
     }
-    if (pause.count() > 0 && !wait(pause, cancel_)) return fail(diagnose("EH-P10").with("url", request_.url));
+    if (pause.count() > 0 && !wait(pause, cancel_))
+      return fail(diagnose(Code::canceled).with(Key::url, request_.url));
   }
 }
 
@@ -320,7 +332,9 @@ class TextSink : public Sink {
 Result<void> check_request(const UrlRequest& request, const TransferOptions& options) {
   if (options.offline) return fail(offline_refusal(request.url));
   if (is_url(request.url)) return {};
-  return fail(diagnose("EH-N11").with("url", request.url).with("problem", "neither http nor https"));
+  return fail(diagnose(Code::redirect_refused)
+                  .with(Key::url, request.url)
+                  .with(Key::problem, "neither http nor https"));
 }
 
 }  // namespace
@@ -351,10 +365,10 @@ milliseconds DocumentTime::left(std::uint64_t received) const {
 Result<void> DocumentTime::check(std::string_view url, std::uint64_t received) const {
   if (left(received).count() > 0) return {};
   const auto passed = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - began_);
-  return fail(diagnose("EH-N03")
-                  .with("url", url)
-                  .with("document_seconds", std::to_string(passed.count()))
-                  .with("received", std::to_string(received)));
+  return fail(diagnose(Code::transfer_stalled)
+                  .with(Key::url, url)
+                  .with(Key::document_seconds, std::to_string(passed.count()))
+                  .with(Key::received, std::to_string(received)));
 }
 
 Result<TransferReport> fetch_url(const UrlRequest& request, Sink& sink, const TransferOptions& options,
@@ -375,7 +389,8 @@ Result<std::optional<std::uint64_t>> ask_size(std::string_view url, const Transf
       request, [](const HttpAnswer&) { return Result<void>(); },
       [](std::string_view) { return Result<void>(); });
   // A server that refuses HEAD reports no size.
-  if (outcome.diagnosis && outcome.diagnosis->code == "EH-N04") return std::optional<std::uint64_t>();
+  if (outcome.diagnosis && outcome.diagnosis->code == Code::server_refuses)
+    return std::optional<std::uint64_t>();
   if (outcome.diagnosis) return fail(*outcome.diagnosis);
   if (!outcome.answer.encoding.empty()) return std::optional<std::uint64_t>();
   return outcome.answer.length;
@@ -410,18 +425,20 @@ Result<TransferReport> fetch_file(const std::filesystem::path& file,
                                   const ProgressCallback& progress,
                                   const std::optional<CancelToken>& cancel) {
   const auto began = std::chrono::steady_clock::now();
-  TRY_ASSIGN(const FileDescriptor opened, open_to_read(file, "EH-N14"));
+  TRY_ASSIGN(const FileDescriptor opened, open_to_read(file, Code::source_file_not_readable));
   calls::Status status{};
   if (calls::fstat(opened.get(), &status) != 0)
-    return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
+    return fail(diagnose_errno(Code::source_file_not_readable, errno).with(Key::file, path_text(file)));
   if (!S_ISREG(status.st_mode))
-    return fail(diagnose("EH-N14").with("file", path_text(file)).with("problem", "not a regular file"));
+    return fail(diagnose(Code::source_file_not_readable)
+                    .with(Key::file, path_text(file))
+                    .with(Key::problem, "not a regular file"));
   const auto size = static_cast<std::uint64_t>(status.st_size);
   const auto wrong_length = [&](std::uint64_t actual) {
-    Diagnosis diagnosis = diagnose("EH-N07");
-    diagnosis.with("file", path_text(file))
-        .with("expected", std::to_string(*expected_size))
-        .with("actual", std::to_string(actual));
+    Diagnosis diagnosis = diagnose(Code::fetched_length_wrong);
+    diagnosis.with(Key::file, path_text(file))
+        .with(Key::expected, std::to_string(*expected_size))
+        .with(Key::actual, std::to_string(actual));
     std::string head(head_bytes, '\0');
     const ssize_t got = calls::pread(opened.get(), head.data(), head.size(), 0);
     add_what_came(diagnosis, std::string_view(head).substr(0, got > 0 ? static_cast<std::size_t>(got) : 0),
@@ -439,10 +456,11 @@ Result<TransferReport> fetch_file(const std::filesystem::path& file,
   meter.expect(size);
   std::vector<char> buffer(1u << 20);
   while (position < sink.wanted_until()) {
-    if (cancel && cancel->canceled()) return fail(diagnose("EH-P10").with("file", path_text(file)));
+    if (cancel && cancel->canceled()) return fail(diagnose(Code::canceled).with(Key::file, path_text(file)));
     const ssize_t got =
         calls::pread(opened.get(), buffer.data(), buffer.size(), static_cast<calls::Offset>(position));
-    if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
+    if (got < 0)
+      return fail(diagnose_errno(Code::source_file_not_readable, errno).with(Key::file, path_text(file)));
     if (got == 0) break;
     std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
     // The file grows while it is read, or has no real size.

@@ -36,8 +36,8 @@ void initialise_library() {
 std::string scheme_of(std::string_view url) { return to_lower(url.substr(0, url.find("://"))); }
 
 Diagnosis no_authorities(const std::string& url, const Authorities& authorities) {
-  Diagnosis diagnosis = diagnose("EH-N38").with("url", url);
-  for (const std::string& place : authorities.looked_at) diagnosis.with("looked_at", place, "file system");
+  Diagnosis diagnosis = diagnose(Code::no_certificate_authorities).with(Key::url, url);
+  for (const std::string& place : authorities.looked_at) diagnosis.with(Key::looked_at, place, "file system");
   return diagnosis;
 }
 
@@ -276,10 +276,10 @@ void HttpClient::State::stop_if_next_to_nothing_came(Clock::time_point now) {
   const std::uint64_t came = body_bytes - window_began_at;
   const double seconds = std::chrono::duration<double>(now - window_began).count();
   if (body_bytes > 0 && static_cast<double>(came) < least_bytes_a_second * seconds)
-    stop(std::move(diagnose("EH-N03")
-                       .with("slow_bytes", std::to_string(came))
-                       .with("seconds", std::to_string(static_cast<std::int64_t>(seconds)))
-                       .with("received", std::to_string(body_bytes))));
+    stop(std::move(diagnose(Code::transfer_stalled)
+                       .with(Key::slow_bytes, std::to_string(came))
+                       .with(Key::seconds, std::to_string(static_cast<std::int64_t>(seconds)))
+                       .with(Key::received, std::to_string(body_bytes))));
   window_began = now;
   window_began_at = body_bytes;
 }
@@ -296,17 +296,17 @@ CURLcode HttpClient::State::run(const OnTick& on_tick) {
     if (::curl_multi_perform(multi, &running) != CURLM_OK) result = CURLE_FAILED_INIT;
     if (running == 0 || result != CURLE_OK) break;
     ::curl_multi_poll(multi, nullptr, 0, tick_milliseconds, nullptr);
-    if (cancel && cancel->canceled()) stop(diagnose("EH-P10"));
+    if (cancel && cancel->canceled()) stop(diagnose(Code::canceled));
     const Clock::time_point now = Clock::now();
     if (page_is_late(now)) {
       page_cut = true;
       break;
     }
     if (now - last_byte > options.stall_limit + (body_bytes == 0 ? options.connect_limit : milliseconds{0}))
-      stop(std::move(diagnose("EH-N03")
-                         .with(answer.status != 0 && !headers_end ? "headers_seconds" : "seconds",
+      stop(std::move(diagnose(Code::transfer_stalled)
+                         .with(answer.status != 0 && !headers_end ? Key::headers_seconds : Key::seconds,
                                std::to_string((now - last_byte) / std::chrono::seconds(1)))
-                         .with("received", std::to_string(body_bytes))));
+                         .with(Key::received, std::to_string(body_bytes))));
     stop_if_next_to_nothing_came(now);
     if (on_tick && now - last_tick >= milliseconds{100}) {
       last_tick = now;
@@ -326,7 +326,10 @@ CURLcode HttpClient::State::run(const OnTick& on_tick) {
 std::optional<Diagnosis> HttpClient::State::next_url(std::string& url, int hops) const {
   const std::string target = join_url(url, answer.location);
   const auto refuse = [&](std::string_view problem) {
-    return std::move(diagnose("EH-N11").with("url", url).with("target", target).with("problem", problem));
+    return std::move(diagnose(Code::redirect_refused)
+                         .with(Key::url, url)
+                         .with(Key::target, target)
+                         .with(Key::problem, problem));
   };
   if (upload != nullptr) return refuse("an upload is not redirected");
   if (hops >= options.max_redirects) return refuse("too many redirects");
@@ -343,8 +346,8 @@ std::optional<Diagnosis> HttpClient::State::next_url(std::string& url, int hops)
 void HttpClient::State::judge(CURLcode result, HttpOutcome& outcome, const std::string& url) const {
   if (stopped) {
     outcome.diagnosis = *stopped;
-    if (outcome.diagnosis->value("url").empty()) outcome.diagnosis->with("url", without_passwords(url));
-    outcome.transient = stopped->code == "EH-N03";
+    if (outcome.diagnosis->value(Key::url).empty()) outcome.diagnosis->with(Key::url, without_passwords(url));
+    outcome.transient = stopped->code == Code::transfer_stalled;
     return;
   }
   const bool is_broken = result != CURLE_OK && !page_cut;
@@ -385,7 +388,7 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_
   std::string url = request.url;
   for (int hops = 0;; ++hops) {
     if (auto permitted = state.options.permit ? state.options.permit(url) : Result<void>(); !permitted) {
-      outcome.diagnosis = std::move(permitted.error().with("url", url));
+      outcome.diagnosis = std::move(permitted.error().with(Key::url, url));
       return outcome;
     }
     state.on_answer = &on_answer;
@@ -410,7 +413,7 @@ HttpOutcome HttpClient::exchange(const HttpRequest& request, const OnAnswer& on_
     if (auto found = certificates_for(state.options))
       state.certificates = std::move(*found);
     else
-      state.stop(std::move(found.error().with("url", url)));
+      state.stop(std::move(found.error().with(Key::url, url)));
     if (state.certificates.system.are_missing && scheme_of(url) == "https" &&
         !is_trusted_host(url, state.options))
       state.stop(no_authorities(url, state.certificates.system));

@@ -86,8 +86,8 @@ class PackageSearch {
         pip_(pip),
         options_(std::move(options)),
         cancel_(cancel) {
-    missing_.with("project", project);
-    if (!file.empty()) missing_.with("file", file);
+    missing_.with(Key::project, project);
+    if (!file.empty()) missing_.with(Key::file, file);
   }
 
   void collect(std::vector<ListedFile>& files) { collected_ = &files; }
@@ -120,7 +120,7 @@ class PackageSearch {
   const PipSettings& pip_;
   TransferOptions options_;
   const std::optional<CancelToken>& cancel_;
-  Diagnosis missing_ = diagnose("EH-N13");
+  Diagnosis missing_ = diagnose(Code::not_in_package_index);
   std::optional<Diagnosis> unreachable_, forbidden_, portal_, unreadable_;
   std::vector<ListedFile>* collected_ = nullptr;
   std::set<std::string, std::less<>> names_;  // of collected_
@@ -135,28 +135,28 @@ std::optional<Place> PackageSearch::local(const fs::path& path) const {
 void PackageSearch::cannot_be_reached(const Diagnosis& why, const Location& index) {
   if (unreachable_) return;
   unreachable_ = why;
-  unreachable_->with("project", project_).with("index", index.text, index.set_by);
-  if ((why.value("status") == "401" || why.value("status") == "403") &&
+  unreachable_->with(Key::project, project_).with(Key::index, index.text, index.set_by);
+  if ((why.value(Key::status) == "401" || why.value(Key::status) == "403") &&
       (pip_.keyring_provider == "import" || pip_.keyring_provider == "subprocess"))
-    unreachable_->with("keyring", pip_.keyring_provider, "pip's keyring-provider");
+    unreachable_->with(Key::keyring, pip_.keyring_provider, "pip's keyring-provider");
 }
 
 void PackageSearch::cannot_be_read(Diagnosis why, const Location& index) {
   if (unreadable_) return;
-  why.with("project", project_);
-  if (!file_.empty()) why.with("file", file_);
-  why.with("index", index.text, index.set_by);
+  why.with(Key::project, project_);
+  if (!file_.empty()) why.with(Key::file, file_);
+  why.with(Key::index, index.text, index.set_by);
   unreadable_ = std::move(why);
 }
 
 void PackageSearch::note_portal(const std::string& page, const std::string& url, const Location& index) {
   if (!is_for_a_person(page)) return;
-  if (!portal_) portal_ = diagnose("EH-N06");
-  portal_->with("url", without_passwords(url)).with("project", project_);
-  portal_->with("index", without_passwords(index.text), index.set_by);
+  if (!portal_) portal_ = diagnose(Code::web_page_in_place_of_file);
+  portal_->with(Key::url, without_passwords(url)).with(Key::project, project_);
+  portal_->with(Key::index, without_passwords(index.text), index.set_by);
   if (const auto title = title_of_page(page); !title->empty())
-    portal_->with("title", *title, "the page that came");
-  portal_->with("actual", std::to_string(page.size()));
+    portal_->with(Key::title, *title, "the page that came");
+  portal_->with(Key::actual, std::to_string(page.size()));
 }
 
 std::string PackageSearch::url_of(const std::string& listed, const std::string& page_url) {
@@ -202,7 +202,8 @@ std::optional<Place> PackageSearch::listed_on(const std::string& page, const std
   if (!listed) note_portal(page, url, index);
   if (!listed || listed->url.empty()) return {};
   if (!sha256_.empty() && !listed->sha256.empty() && to_lower(listed->sha256) != sha256_) {
-    missing_.with("listed_sha256", listed->sha256, without_passwords(url)).with("expected_sha256", sha256_);
+    missing_.with(Key::listed_sha256, listed->sha256, without_passwords(url))
+        .with(Key::expected_sha256, sha256_);
     return {};
   }
   const std::string where = url_of(listed->url, url);
@@ -215,19 +216,20 @@ Result<std::optional<Place>> PackageSearch::on_page(const std::string& url, cons
   const auto page = fetch_text(url, options_, largest_page, json_or_html, cancel_);
   if (page) return listed_on(*page, url, index);
   const Diagnosis& why = page.error();
-  if (why.code == "EH-P10") return fail(why);
+  if (why.code == Code::canceled) return fail(why);
   // A refusal by policy is no network failure: another proxy or a later time would not help.
-  if (why.code == "EH-P01") {
+  if (why.code == Code::forbidden_by_policy) {
     if (!forbidden_) forbidden_ = why;
-  } else if ((why.code == "EH-N07" || why.code == "EH-N06") && !why.value("problem").empty()) {
+  } else if ((why.code == Code::fetched_length_wrong || why.code == Code::web_page_in_place_of_file) &&
+             !why.value(Key::problem).empty()) {
     // Named a web page (EH-N06) when the index writes HTML. Only the limit ends a page of unknown size.
     cannot_be_read(
-        diagnose("EH-N13")
-            .with("problem", "it is longer than " + format_bytes(largest_page) + ", which is the limit")
-            .with("size", why.value("actual"))
-            .with("limit", std::to_string(largest_page)),
+        diagnose(Code::not_in_package_index)
+            .with(Key::problem, "it is longer than " + format_bytes(largest_page) + ", which is the limit")
+            .with(Key::size, why.value(Key::actual))
+            .with(Key::limit, std::to_string(largest_page)),
         index);
-  } else if (why.value("status") != "404") {
+  } else if (why.value(Key::status) != "404") {
     cannot_be_reached(why, index);
   }
   return std::optional<Place>();
@@ -236,10 +238,10 @@ Result<std::optional<Place>> PackageSearch::on_page(const std::string& url, cons
 Result<std::optional<Place>> PackageSearch::on_local_page(const fs::path& page, const Location& index) {
   std::error_code error;
   if (!fs::is_regular_file(page, error)) return std::optional<Place>();
-  const auto text = read_file(page, largest_page, "EH-N13");
+  const auto text = read_file(page, largest_page, Code::not_in_package_index);
   if (text) return listed_on(*text, file_url_of(page), index);
   Diagnosis why = text.error();
-  cannot_be_read(std::move(why.with("problem", "its page " + path_text(page) + " cannot be read")), index);
+  cannot_be_read(std::move(why.with(Key::problem, "its page " + path_text(page) + " cannot be read")), index);
   return std::optional<Place>();
 }
 
@@ -273,7 +275,7 @@ Result<std::optional<Place>> PackageSearch::in_links(const std::string& link) {
 }
 
 Result<std::optional<Place>> PackageSearch::in_index(const Location& index) {
-  missing_.with("index", index.text, index.set_by);
+  missing_.with(Key::index, index.text, index.set_by);
   if (is_url(index.text))
     return on_page(index.text + (index.text.ends_with('/') ? "" : "/") + normalized(project_) + "/", index);
   const auto path = local_path(index.text);
@@ -287,7 +289,8 @@ Diagnosis PackageSearch::failure() {
                               : forbidden_  ? &*forbidden_
                               : unreadable_ ? &*unreadable_
                                             : &missing_;
-  for (const std::string& skipped : pip_.skipped) decisive->with("skipped", skipped, "pip's configuration");
+  for (const std::string& skipped : pip_.skipped)
+    decisive->with(Key::skipped, skipped, "pip's configuration");
   return std::move(*decisive);
 }
 
@@ -317,16 +320,16 @@ Result<std::optional<Place>> search_locations(PackageSearch& search, const PipSe
       answer = fail(*(*answer)->failure);
     if (*answer)
       indexes.push_back({(*answer)->index, "pip install --help"});
-    else if (!answer->error().code.starts_with("EH-N"))
+    else if (area_of(answer->error().code) != Area::network)
       return fail(answer->error());
     else
       no_default = std::move(*answer).error();
   } else if (const std::string problem = not_an_index(pip.index_url); !problem.empty()) {
-    return fail(diagnose("EH-N17")
-                    .with("set_by", pip.index_set_by)
-                    .with("key", "index-url")
-                    .with("value", pip.index_url)
-                    .with("problem", problem));
+    return fail(diagnose(Code::pip_configuration_unusable)
+                    .with(Key::set_by, pip.index_set_by)
+                    .with(Key::key, "index-url")
+                    .with(Key::value, pip.index_url)
+                    .with(Key::problem, problem));
   } else {
     indexes.push_back({pip.index_url, pip.index_set_by});
   }
@@ -337,8 +340,8 @@ Result<std::optional<Place>> search_locations(PackageSearch& search, const PipSe
   }
   if (no_default && indexes.empty()) {
     for (const std::string& skipped : pip.skipped)
-      no_default->with("skipped", skipped, "pip's configuration");
-    return fail(std::move(no_default->with("project", project).with("file", file)));
+      no_default->with(Key::skipped, skipped, "pip's configuration");
+    return fail(std::move(no_default->with(Key::project, project).with(Key::file, file)));
   }
   return std::optional<Place>();
 }
@@ -348,8 +351,9 @@ Result<std::optional<Place>> search_index(std::string_view project, std::string_
                                           std::string_view sha256, const TransferOptions& options,
                                           const std::optional<CancelToken>& cancel, PackageFiles* files) {
   if (options.offline)
-    return fail(diagnose("EH-N10").with(
-        "url", "package index: " + std::string(project) + (file.empty() ? "" : ", " + std::string(file))));
+    return fail(diagnose(Code::offline)
+                    .with(Key::url, "package index: " + std::string(project) +
+                                        (file.empty() ? "" : ", " + std::string(file))));
   std::optional<fs::path> prefix = python_prefix();
   std::optional<Result<PipAnswer>> answer;
   // With a named index it is not worth running a Python. A pip that fails reads no file of that Python.
@@ -357,7 +361,7 @@ Result<std::optional<Place>> search_index(std::string_view project, std::string_
     answer = ask_pip(options, true, cancel);
     if (*answer)
       prefix = (*answer)->prefix;
-    else if (!answer->error().code.starts_with("EH-N"))
+    else if (area_of(answer->error().code) != Area::network)
       return fail(answer->error());
   }
   TRY_ASSIGN(const PipSettings pip, read_pip_settings(prefix.value_or(fs::path())));

@@ -18,7 +18,7 @@ constexpr std::size_t npos = std::string_view::npos;
 constexpr std::size_t longest_page_for_a_person = 1u << 20;
 
 tl::unexpected<Diagnosis> unreadable(std::string_view problem) {
-  return fail(diagnose("EH-N13").with("problem", problem));
+  return fail(diagnose(Code::not_in_package_index).with(Key::problem, problem));
 }
 
 // Calls `take` for each entry of the page's list of files.
@@ -28,9 +28,9 @@ Result<void> read_json_page(std::string_view page, const std::function<void(cons
   limits.elements = most_listed;
   const auto read = read_json_array(page, "package index", "files", take, limits);
   if (read) return {};
-  Diagnosis wrong = diagnose("EH-N13");
+  Diagnosis wrong = diagnose(Code::not_in_package_index);
   for (const Evidence& fact : read.error().evidence)
-    if (fact.what != "document") wrong.evidence.push_back(fact);
+    if (fact.what != Key::document) wrong.evidence.push_back(fact);
   return fail(std::move(wrong));
 }
 

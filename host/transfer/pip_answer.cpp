@@ -114,26 +114,26 @@ std::string last_lines(std::string_view error) {
 // Returns why a pip gave no index; nothing if there is none: Python then says so.
 std::optional<Diagnosis> why_no_index(const Result<ChildOutcome>& outcome, std::string_view command,
                                       std::chrono::seconds deadline) {
-  Diagnosis failure = diagnose("EH-N18").with("program", command);
+  Diagnosis failure = diagnose(Code::pip_fails).with(Key::program, command);
   if (!outcome) {
-    if (outcome.error().code != "EH-P20") return outcome.error();  // a limit of this machine
-    return std::move(failure.with("os_said", outcome.error().value("os_said")));
+    if (outcome.error().code != Code::probe_not_started) return outcome.error();  // a limit of this machine
+    return std::move(failure.with(Key::os_said, outcome.error().value(Key::os_said)));
   }
   if (outcome->error.find("No module named 'pip'") != std::string::npos ||
       outcome->error.find("No module named pip") != std::string::npos)
     return {};
   if (outcome->timed_out)
-    failure.with("deadline", std::to_string(deadline.count()) + " s");
+    failure.with(Key::deadline, std::to_string(deadline.count()) + " s");
   else if (outcome->status_lost)
-    failure.with("status_lost", lost_status, "waitpid");
+    failure.with(Key::status_lost, lost_status, "waitpid");
   else if (outcome->signal != 0)
-    failure.with("signal", signal_name(outcome->signal), "how it ended");
+    failure.with(Key::signal, signal_name(outcome->signal), "how it ended");
   else if (outcome->exit_code != 0)
-    failure.with("exit_code", std::to_string(outcome->exit_code), "how it ended");
+    failure.with(Key::exit_code, std::to_string(outcome->exit_code), "how it ended");
   else
-    failure.with("problem", "its help names no default index");
+    failure.with(Key::problem, "its help names no default index");
   if (const std::string said = last_lines(outcome->error); !said.empty())
-    failure.with("said", said, "its standard error");
+    failure.with(Key::said, said, "its standard error");
   return failure;
 }
 
@@ -182,24 +182,24 @@ Result<PipAnswer> ask_pip(const TransferOptions& options, bool needs_prefix,
   if (!last) last = recall(options);
   if (last && (needs_prefix || !last->answer.index.empty()) && is_valid(*last, needs_prefix))
     return last->answer;
-  Diagnosis silent = diagnose("EH-N12");
+  Diagnosis silent = diagnose(Code::no_package_index);
   std::optional<KnownAnswer> python;
   std::optional<Diagnosis> failed;
   for (const std::vector<std::string>& command : pip_commands()) {
-    silent.with("asked", join(command, " "));
+    silent.with(Key::asked, join(command, " "));
     const FoundProgram program = find_in_path(command.front());
     for (const std::string& skipped : program.skipped)
-      if (const std::vector<std::string> known = silent.values("skipped");
+      if (const std::vector<std::string> known = silent.values(Key::skipped);
           std::ranges::find(known, skipped) == known.end())
-        silent.with("skipped", skipped, "PATH");
+        silent.with(Key::skipped, skipped, "PATH");
     if (program.file.empty()) continue;
     KnownAnswer known = ask(command, program.file, cancel);
-    if (cancel && cancel->canceled()) return fail(diagnose("EH-P10"));
+    if (cancel && cancel->canceled()) return fail(diagnose(Code::canceled));
     if (!python && !known.answer.prefix.empty()) python = known;
     if (known.answer.failure && !failed) failed = known.answer.failure;
     // The others would fail in the same way.
-    if (known.answer.failure &&
-        (known.answer.failure->code != "EH-N18" || !known.answer.failure->value("deadline").empty()))
+    if (known.answer.failure && (known.answer.failure->code != Code::pip_fails ||
+                                 !known.answer.failure->value(Key::deadline).empty()))
       break;
     if (known.answer.index.empty()) continue;
     if (python) known.answer.prefix = python->answer.prefix;
@@ -214,8 +214,9 @@ Result<PipAnswer> ask_pip(const TransferOptions& options, bool needs_prefix,
     if (!failed) last = python;
     return python->answer;
   }
-  if (!failed) return fail(std::move(silent.with("problem", "there is no pip, and no index is configured")));
-  for (const std::string& skipped : silent.values("skipped")) failed->with("skipped", skipped, "PATH");
+  if (!failed)
+    return fail(std::move(silent.with(Key::problem, "there is no pip, and no index is configured")));
+  for (const std::string& skipped : silent.values(Key::skipped)) failed->with(Key::skipped, skipped, "PATH");
   return fail(std::move(*failed));
 }
 

@@ -80,11 +80,11 @@ class PipSettingsReader {
   Result<void> read(const fs::path& file);
   void set(Setting setting);
   static tl::unexpected<Diagnosis> refuse(const Setting& setting, std::string_view problem) {
-    return fail(diagnose("EH-N17")
-                    .with("set_by", setting.set_by)
-                    .with("key", setting.key)
-                    .with("value", setting.value)
-                    .with("problem", problem));
+    return fail(diagnose(Code::pip_configuration_unusable)
+                    .with(Key::set_by, setting.set_by)
+                    .with(Key::key, setting.key)
+                    .with(Key::value, setting.value)
+                    .with(Key::problem, problem));
   }
   Result<void> apply(const Setting& setting);
 
@@ -109,9 +109,9 @@ Result<void> PipSettingsReader::read(const fs::path& file) {
     settings_.skipped.push_back(path_text(file) + ": " + reason_of(*problem, file));
     return {};
   }
-  auto text = read_file(file, largest_settings_file, "EH-N17");
+  auto text = read_file(file, largest_settings_file, Code::pip_configuration_unusable);
   auto entries = text ? read_ini(*text) : Result<std::vector<IniEntry>>(fail(text.error()));
-  if (!entries) return fail(std::move(entries.error().with("set_by", path_text(file))));
+  if (!entries) return fail(std::move(entries.error().with(Key::set_by, path_text(file))));
   for (IniEntry& entry : *entries)
     set({std::move(entry.section), option_name(entry.name), std::move(entry.value), path_text(file)});
   return {};
@@ -185,14 +185,16 @@ Result<void> PipSettingsReader::apply() {
 }  // namespace
 
 Result<std::vector<IniEntry>> read_ini(std::string_view text) {
-  if (!is_utf8(text)) return fail(diagnose("EH-N17").with("problem", "it is not text in UTF-8"));
+  if (!is_utf8(text))
+    return fail(diagnose(Code::pip_configuration_unusable).with(Key::problem, "it is not text in UTF-8"));
   std::vector<IniEntry> defaults;
   std::vector<Section> sections;
   std::vector<IniEntry>* section = nullptr;  // the current one
   bool in_value = false;                     // the last entry of the section may go on
   std::size_t indent = 0, number = 0;
   const auto refuse = [&](const std::string& problem) {
-    return fail(diagnose("EH-N17").with("problem", "line " + std::to_string(number) + " " + problem));
+    return fail(diagnose(Code::pip_configuration_unusable)
+                    .with(Key::problem, "line " + std::to_string(number) + " " + problem));
   };
   for (const std::string_view line : lines_of(text)) {
     ++number;

@@ -56,7 +56,7 @@ std::string message_of_server(std::string_view body) {
 
 void add_what_came(Diagnosis& diagnosis, std::string_view head, std::uint64_t size) {
   if (head.starts_with("version https://git-lfs")) {
-    diagnosis.with("git_lfs", "yes", "the first bytes");
+    diagnosis.with(Key::git_lfs, "yes", "the first bytes");
     return;
   }
   // A longer text may be the beginning of a file that is a text itself.
@@ -64,7 +64,7 @@ void add_what_came(Diagnosis& diagnosis, std::string_view head, std::uint64_t si
   const bool is_text = head.find('\0') == std::string_view::npos;
   if (is_text && size <= head.size() && (is_document || size <= longest_server_message)) {
     if (const std::string said = message_of_server(head); !said.empty())
-      diagnosis.with("says", said, "the bytes that came");
+      diagnosis.with(Key::says, said, "the bytes that came");
   }
 }
 

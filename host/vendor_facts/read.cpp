@@ -61,11 +61,11 @@ class DocumentChecks {
 
   void refuse(const std::string& member, const std::string& value, const std::string& limit) {
     if (!mistake)
-      mistake = diagnose("EH-M26")
-                    .with("document", name_)
-                    .with("member", member)
-                    .with("value", without_end(value))
-                    .with("limit", limit);
+      mistake = diagnose(Code::vendor_facts_refused)
+                    .with(Key::document, name_)
+                    .with(Key::member, member)
+                    .with(Key::value, without_end(value))
+                    .with(Key::limit, limit);
   }
   void refuse(const std::string& member, const Json* value, const std::string& limit) {
     refuse(member,
@@ -370,7 +370,7 @@ Result<Facts> read_facts(const std::string& bytes, const std::string& name, cons
   if (checks.mistake) return fail(std::move(*checks.mistake));
   const auto document = parse_json(bytes, name);
   if (!document) {
-    checks.refuse("document", std::string(document.error().value("problem")), "one JSON document");
+    checks.refuse("document", std::string(document.error().value(Key::problem)), "one JSON document");
     return fail(std::move(*checks.mistake));
   }
   return read_facts(*document, name, known);

@@ -35,10 +35,10 @@ int main(int count, char** arguments) {
   if (acquired)
     std::printf("installed %" PRIu64 "\n", acquired->downloaded);
   else
-    std::printf("%s\n", acquired.error().code.c_str());
+    std::printf("%s\n", acquired.error().code_text().data());
   // Evidence that the remedies use.
-  for (const char* key : {"file", "folder"})
+  for (const Key key : {Key::file, Key::folder})
     if (!acquired && !acquired.error().value(key).empty())
-      std::fprintf(stderr, "%s %s\n", key, std::string(acquired.error().value(key)).c_str());
+      std::fprintf(stderr, "%s %s\n", text_of(key).data(), std::string(acquired.error().value(key)).c_str());
   return acquired ? 0 : 3;
 }

@@ -40,11 +40,13 @@ class AcquireTest : public testing::Test {
   Result<Acquired> get() { return acquire(*sample.build, store, options, progress, cancel); }
   std::string code() {
     const auto result = get();
-    return result ? "ok" : result.error().code;
+    return result ? "ok" : std::string(result.error().code_text());
   }
   std::string problem() {
     const auto result = get();
-    return result ? "ok" : result.error().code + ": " + std::string(result.error().value("problem"));
+    return result ? "ok"
+                  : std::string(result.error().code_text()) + ": " +
+                        std::string(result.error().value(Key::problem));
   }
   std::string installed_text(const std::string& path) {
     const auto found = store.find(sample.build->id);

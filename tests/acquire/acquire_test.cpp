@@ -13,7 +13,7 @@ TEST_F(AcquireTest, InstallsEveryKindOfArchive) {
   for (const char* kind : {"zip", "tar", "tar.gz", "tar.xz", "tar.zst"}) {
     offer(test::make_archive(kind, content), kind);
     const auto result = get();
-    ASSERT_TRUE(result) << kind << " " << result.error().code << " " << result.error().value("problem");
+    ASSERT_TRUE(result) << kind << " " << result.error().code << " " << result.error().value(Key::problem);
     EXPECT_EQ(installed_text("lib/libruntime.so.1"), content[0].bytes) << kind;
     EXPECT_EQ(installed_text("lib/data.txt"), content[1].bytes) << kind;
     calls::Status status{};
@@ -141,7 +141,7 @@ TEST_F(AcquireTest, TriesTheNextSourceAndReportsTheFirst) {
   ASSERT_EQ(result->warnings.size(), 2u);
   EXPECT_EQ(result->warnings[0].code, "EH-N04");
   EXPECT_EQ(result->warnings[1].code, "EH-N08");
-  EXPECT_EQ(result->warnings[1].value("expected_sha256"), artifact().sha256);
+  EXPECT_EQ(result->warnings[1].value(Key::expected_sha256), artifact().sha256);
   EXPECT_THAT(result->sources, testing::Contains(server.url("runtime")));
 }
 
@@ -152,8 +152,8 @@ TEST_F(AcquireTest, NamesEverySourceWhenAllFail) {
   const auto result = get();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, "EH-N04") << "not every source gave wrong bytes";
-  EXPECT_EQ(result.error().values("source_tried").size(), 2u);
-  EXPECT_EQ(result.error().value("component"), "runtime");
+  EXPECT_EQ(result.error().values(Key::source_tried).size(), 2u);
+  EXPECT_EQ(result.error().value(Key::component), "runtime");
   expect_nothing_visible();
 }
 
@@ -179,12 +179,12 @@ TEST_F(AcquireTest, NamesTheLoginPageThatCameInstead) {
   const auto with_size = get();
   ASSERT_FALSE(with_size);
   EXPECT_EQ(with_size.error().code, "EH-N06");
-  EXPECT_EQ(with_size.error().value("title"), "Please sign in");
+  EXPECT_EQ(with_size.error().value(Key::title), "Please sign in");
   artifact().size.reset();
   const auto without_size = get();
   ASSERT_FALSE(without_size);
   EXPECT_EQ(without_size.error().code, "EH-N06");
-  EXPECT_EQ(without_size.error().value("title"), "Please sign in");
+  EXPECT_EQ(without_size.error().value(Key::title), "Please sign in");
 }
 
 TEST_F(AcquireTest, FetchesAnArtifactOfUnknownSize) {
@@ -386,7 +386,7 @@ TEST_F(SharedDamage, WithoutASourceTheDamageIsTheCauseAndOneCopyIsKept) {
   const auto other = get();
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, "EH-F04");
-  EXPECT_EQ(other.error().value("repair_failed"), "EH-N10");
+  EXPECT_EQ(other.error().value(Key::repair_failed), "EH-N10");
   EXPECT_FALSE(store.find(sample.build->id).value_or(std::nullopt)) << "never on record";
 }
 
@@ -420,7 +420,7 @@ TEST_F(AcquireTest, AsksForConsentBeforeTheFirstByte) {
   std::vector<Question> questions;
   options.consent = [&](const Question& question) -> Result<void> {
     questions.push_back(question);
-    return fail(diagnose("EH-P01"));
+    return fail(diagnose(Code::forbidden_by_policy));
   };
   EXPECT_EQ(code(), "EH-P01");
   EXPECT_EQ(server.requests("GET"), 0);
@@ -434,7 +434,7 @@ TEST_F(AcquireTest, AsksForConsentBeforeTheFirstByte) {
       << "the server is asked";
   options.consent = [](const Question&) { return Result<void>(); };
   EXPECT_EQ(code(), "ok");
-  options.consent = [](const Question&) -> Result<void> { return fail(diagnose("EH-P01")); };
+  options.consent = [](const Question&) -> Result<void> { return fail(diagnose(Code::forbidden_by_policy)); };
   EXPECT_EQ(code(), "ok") << "nothing is asked for what is installed";
 }
 
@@ -459,7 +459,7 @@ TEST_F(AcquireTest, RefusesBeforeTheFirstByteWhenTheDiskIsTooSmall) {
   const auto result = get();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, "EH-F15");
-  EXPECT_FALSE(result.error().value("needed").empty());
+  EXPECT_FALSE(result.error().value(Key::needed).empty());
   EXPECT_EQ(server.requests("GET"), 0);
 }
 

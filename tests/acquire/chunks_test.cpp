@@ -51,7 +51,7 @@ TEST_F(ChunkTest, AWrongChunkComesFromAnotherMirrorAndTheFirstIsDropped) {
   EXPECT_EQ(installed_text("lib/libruntime.so.1"), test::noise(6'000'000));
   ASSERT_EQ(result->warnings.size(), 1u);
   EXPECT_EQ(result->warnings[0].code, "EH-N08");
-  EXPECT_EQ(result->warnings[0].value("position"), std::to_string(3'000'000 / chunk * chunk));
+  EXPECT_EQ(result->warnings[0].value(Key::position), std::to_string(3'000'000 / chunk * chunk));
   EXPECT_EQ(wrong.requests("GET /runtime"), 1) << "it is not asked again";
   EXPECT_LE(result->downloaded, bytes.size() + 2 * chunk + 10'000) << "what was right is not sent again";
 }
@@ -114,7 +114,7 @@ TEST_F(ChunkTest, AListOutsideOfTheRepositoryIsSkippedAndReported) {
     const auto result = get();
     EXPECT_TRUE(result);
     std::vector<std::string> codes;
-    for (const Diagnosis& warning : result->warnings) codes.push_back(warning.code);
+    for (const Diagnosis& warning : result->warnings) codes.push_back(std::string(warning.code_text()));
     EXPECT_TRUE(store.remove(sample.build->id));
     return codes;
   };
@@ -216,7 +216,7 @@ TEST_F(AcquireTest, RetriesMirrorsAloneWhenTheirMixIsWrong) {
   EXPECT_EQ(installed_text("lib/libruntime.so.1"), test::noise(8'000'000));
   ASSERT_EQ(result->warnings.size(), 1u);
   EXPECT_EQ(result->warnings[0].code, "EH-N08");
-  EXPECT_THAT(std::string(result->warnings[0].value("url")), HasSubstr(std::to_string(wrong.port())));
+  EXPECT_THAT(std::string(result->warnings[0].value(Key::url)), HasSubstr(std::to_string(wrong.port())));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ class HashedWhole : public AcquireTest {
   }
   void expect_good() {
     const auto result = get();
-    ASSERT_TRUE(result) << result.error().code << " " << result.error().value("problem");
+    ASSERT_TRUE(result) << result.error().code << " " << result.error().value(Key::problem);
     EXPECT_EQ(test::read_text(result->installed.folder / "lib/libruntime.so.1"), good);
     const auto problems = store.verify(sample.build->id, true);
     ASSERT_TRUE(problems);

@@ -96,12 +96,12 @@ TEST_F(AcquireTest, ReportsAnArchiveWithoutThePlugin) {
   const auto result = get();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, "EH-F01");
-  EXPECT_THAT(std::string(result.error().value("file")), HasSubstr("libengine_other.so"));
-  EXPECT_EQ(result.error().value("found_at"), "");
+  EXPECT_THAT(std::string(result.error().value(Key::file)), HasSubstr("libengine_other.so"));
+  EXPECT_EQ(result.error().value(Key::found_at), "");
   sample.build->plugin_path = "engine-1.0/libengine_sample.so";
   const auto in_folder = get();
   ASSERT_FALSE(in_folder);
-  EXPECT_EQ(in_folder.error().value("found_at"), "libengine_sample.so");
+  EXPECT_EQ(in_folder.error().value(Key::found_at), "libengine_sample.so");
 }
 
 TEST_F(AcquireTest, ReadsTheKeptManifestBackAsTheSameBuild) {
@@ -114,8 +114,8 @@ TEST_F(AcquireTest, ReadsTheKeptManifestBackAsTheSameBuild) {
   const auto document = parse_json(result->installed.manifest, "kept");
   ASSERT_TRUE(document);
   const auto again = manifest::read_manifest(*document, "", "kept");
-  ASSERT_TRUE(again) << again.error().code << " " << again.error().value("member") << " "
-                     << again.error().value("problem");
+  ASSERT_TRUE(again) << again.error().code << " " << again.error().value(Key::member) << " "
+                     << again.error().value(Key::problem);
   ASSERT_EQ((*again)->builds.size(), 1u);
   const manifest::Build& build = *(*again)->builds[0];
   EXPECT_EQ(build.id, sample.build->id);

@@ -36,7 +36,7 @@ TEST_F(PackageSourceTest, SendsCredentialsAndRecordsNone) {
   const auto refused = get();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-N04");
-  EXPECT_EQ(refused.error().value("status"), "401");
+  EXPECT_EQ(refused.error().value(Key::status), "401");
   options.transfer.package_index = "http://user:pass@" + guarded.url("simple").substr(7);
   const auto acquired = get();
   ASSERT_TRUE(acquired) << acquired.error().code;

@@ -128,7 +128,7 @@ TEST_F(RangesTest, AServerWithoutRangesGivesTheWholeArchive) {
   expect_installed();
   ASSERT_EQ(result->warnings.size(), 1u);
   EXPECT_EQ(result->warnings[0].code, "EH-N02");
-  EXPECT_EQ(result->warnings[0].value("problem"), SelectedRanges::sends_no_parts);
+  EXPECT_EQ(result->warnings[0].value(Key::problem), SelectedRanges::sends_no_parts);
   EXPECT_EQ(seen.back().done, bytes.size() + plugin());
   EXPECT_EQ(seen.back().total, bytes.size() + plugin());
 }
@@ -150,7 +150,9 @@ TEST_F(RangesTest, SourcesThatCannotBeReachedAreAskedOnce) {
   EXPECT_EQ(code(), "EH-N04");
   EXPECT_EQ(server.requests("GET /missing 404"), 1);
   EXPECT_EQ(server.requests("GET /missing-too 404"), 1);
-  options.transfer.permit = [](std::string_view) { return fail(diagnose("EH-P01").with("key", "policy")); };
+  options.transfer.permit = [](std::string_view) {
+    return fail(diagnose(Code::forbidden_by_policy).with(Key::key, "policy"));
+  };
   EXPECT_EQ(code(), "EH-P01");
   options.transfer.offline = true;
   EXPECT_EQ(code(), "EH-N10");
@@ -333,7 +335,7 @@ TEST_F(RangesTest, ARecordedBuildIsFetchedAgainByRanges) {
   const auto document = parse_json(first->installed.manifest, "kept");
   ASSERT_TRUE(document);
   const auto again = manifest::read_manifest(*document, "", "kept");
-  ASSERT_TRUE(again) << again.error().value("member") << " " << again.error().value("problem");
+  ASSERT_TRUE(again) << again.error().value(Key::member) << " " << again.error().value(Key::problem);
   EXPECT_TRUE((*again)->warnings.empty());
   ASSERT_TRUE(store.remove(sample.build->id));
   const auto second = acquire(*(*again)->builds[0], store, options);

@@ -13,7 +13,7 @@ class RepairTest : public AcquireTest {
   fs::path install(const std::string& kind = "zip") {
     offer(test::make_archive(kind, content), kind);
     const auto installed = get();
-    EXPECT_TRUE(installed) << (installed ? "" : installed.error().code);
+    EXPECT_TRUE(installed) << (installed ? "" : std::string(installed.error().code_text()));
     return installed ? installed->installed.folder : fs::path();
   }
   static void damage(const fs::path& file, std::string_view text) {

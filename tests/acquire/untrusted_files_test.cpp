@@ -53,7 +53,7 @@ TEST_F(AcquireTest, ALayersOlderBuildOfTheSameIdDoesNotStandInTheWay) {
   offer(test::make_archive("zip", {{"lib/a", "new"}}));
   for (int time = 0; time < 2; ++time) {
     got = get();
-    ASSERT_TRUE(got) << got.error().code << " " << got.error().value("problem");
+    ASSERT_TRUE(got) << got.error().code << " " << got.error().value(Key::problem);
     EXPECT_FALSE(got->installed.read_only);
     EXPECT_EQ(test::read_text(got->installed.folder / "lib/a"), "new");
   }
@@ -172,7 +172,7 @@ TEST_F(Bombs, ASingleFileIsBoundedByWhatIsAskedFor) {
       file_of_component(*sample.build, sample.runtime(), "LICENSE", folder / "scratch", options);
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().code, "EH-F19");
-  EXPECT_EQ(text.error().value("limit"), std::to_string(4u << 20));
+  EXPECT_EQ(text.error().value(Key::limit), std::to_string(4u << 20));
   std::uint64_t left = 0;
   for (const auto& file : fs::recursive_directory_iterator(folder / "scratch"))
     if (file.is_regular_file()) left += file.file_size();
@@ -204,7 +204,7 @@ TEST_F(Bombs, ARepairIsBoundedByTheFilesThatAreMissing) {
     EXPECT_EQ(repaired->left.size(), 1u);
     ASSERT_EQ(repaired->not_fetched.size(), 1u);
     EXPECT_EQ(repaired->not_fetched[0].code, "EH-F19");
-    EXPECT_EQ(repaired->not_fetched[0].value("limit"), "4");
+    EXPECT_EQ(repaired->not_fetched[0].value(Key::limit), "4");
   }
 }
 

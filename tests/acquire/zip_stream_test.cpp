@@ -38,7 +38,7 @@ Read read(const std::string& archive, std::size_t step = 7) {
     return {};
   };
   sink.end = [] { return Result<void>(); };
-  if (const auto done = read_zip_stream(source, sink); !done) result.code = done.error().code;
+  if (const auto done = read_zip_stream(source, sink); !done) result.code = done.error().code_text();
   return result;
 }
 

@@ -42,9 +42,9 @@ int report(const enginehost::Result<void>& written) {
     std::puts("written");
     return 0;
   }
-  std::printf("code=%s\n", written.error().code.c_str());
+  std::printf("code=%s\n", written.error().code_text().data());
   for (const auto& fact : written.error().evidence)
-    std::printf("%s=%s\n", fact.what.c_str(), fact.value.c_str());
+    std::printf("%s=%s\n", fact.name().data(), fact.value.c_str());
   return 1;
 }
 
@@ -54,8 +54,8 @@ int write_and_report(const char* file, const char* bytes) {
 
 int folders_and_report(const char* folder) {
   const auto made = enginehost::make_folders(folder);
-  std::printf("%s\n", made ? "made" : made.error().code.c_str());
-  if (!made) std::printf("errno=%s\n", std::string(made.error().value("errno")).c_str());
+  std::printf("%s\n", made ? "made" : made.error().code_text().data());
+  if (!made) std::printf("errno=%s\n", std::string(made.error().value(enginehost::Key::errno_)).c_str());
   return made ? 0 : 1;
 }
 

@@ -246,13 +246,13 @@ TEST(ChildProcess, AProgramThatCannotBeStartedIsP20) {
   const auto missing = run_child(request);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, "EH-P20");
-  EXPECT_EQ(missing.error().value("program"), "/no/such/program");
-  EXPECT_EQ(missing.error().value("errno"), "ENOENT");
+  EXPECT_EQ(missing.error().value(Key::program), "/no/such/program");
+  EXPECT_EQ(missing.error().value(Key::errno_), "ENOENT");
   request.argv = {"no-such-program-in-path"};
   // Which errno depends on whether every folder of PATH may be searched.
-  EXPECT_EQ(run_child(request).error().value("program"), "no-such-program-in-path");
+  EXPECT_EQ(run_child(request).error().value(Key::program), "no-such-program-in-path");
   request.argv = {"/etc/passwd"};
-  EXPECT_EQ(run_child(request).error().value("errno"), "EACCES");
+  EXPECT_EQ(run_child(request).error().value(Key::errno_), "EACCES");
   request.argv = {};
   EXPECT_EQ(run_child(request).error().code, "EH-P20") << "no program at all is an error, not a crash";
 }
@@ -267,7 +267,7 @@ TEST(ChildProcess, WithoutAFreeDescriptorItIsF24) {
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
     ASSERT_FALSE(outcome) << most;
     EXPECT_EQ(outcome.error().code, "EH-F24") << most;
-    EXPECT_EQ(outcome.error().value("errno"), "EMFILE") << most;
+    EXPECT_EQ(outcome.error().value(Key::errno_), "EMFILE") << most;
   }
 }
 

@@ -84,11 +84,11 @@ TEST(Files, AStampChangesWithContentAndNotWithLinks) {
   EXPECT_EQ(stamp_of(folder / "b").value(), before);
   ASSERT_TRUE(write_file(folder / "a", "two", false));
   EXPECT_FALSE(stamp_of(folder / "a").value() == before) << "same size, but another file";
-  const auto missing = stamp_of(folder / "c", "EH-L01");
+  const auto missing = stamp_of(folder / "c", Code::library_missing);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, "EH-L01");
-  EXPECT_EQ(missing.error().value("errno"), "ENOENT");
-  EXPECT_EQ(missing.error().value("file"), (folder / "c").native());
+  EXPECT_EQ(missing.error().value(Key::errno_), "ENOENT");
+  EXPECT_EQ(missing.error().value(Key::file), (folder / "c").native());
 }
 
 TEST(Files, ReadsTheWholeFileOrReportsTheReason) {
@@ -97,14 +97,14 @@ TEST(Files, ReadsTheWholeFileOrReportsTheReason) {
   ASSERT_TRUE(write_file(folder / "a", bytes, false));
   EXPECT_EQ(read_file(folder / "a").value(), bytes);
   EXPECT_EQ(read_file(folder / "a", bytes.size()).value(), bytes);
-  const auto too_long = read_file(folder / "a", bytes.size() - 1, "EH-M01");
+  const auto too_long = read_file(folder / "a", bytes.size() - 1, Code::not_json);
   ASSERT_FALSE(too_long);
   EXPECT_EQ(too_long.error().code, "EH-M01");
-  EXPECT_EQ(too_long.error().value("limit"), std::to_string(bytes.size() - 1));
-  EXPECT_FALSE(too_long.error().value("size").empty());
-  EXPECT_EQ(read_file(folder / "none").error().value("errno"), "ENOENT");
-  EXPECT_EQ(read_file(folder.path()).error().value("errno"), "EISDIR");
-  EXPECT_EQ(read_file("/dev/zero", 1000).error().value("limit"), "1000")
+  EXPECT_EQ(too_long.error().value(Key::limit), std::to_string(bytes.size() - 1));
+  EXPECT_FALSE(too_long.error().value(Key::size).empty());
+  EXPECT_EQ(read_file(folder / "none").error().value(Key::errno_), "ENOENT");
+  EXPECT_EQ(read_file(folder.path()).error().value(Key::errno_), "EISDIR");
+  EXPECT_EQ(read_file("/dev/zero", 1000).error().value(Key::limit), "1000")
       << "a file without end is bounded too";
 }
 
@@ -124,15 +124,16 @@ TEST(Files, MakesFoldersAndAcceptsExistingOnes) {
   const auto below_file = make_folders(folder / "file/x");
   ASSERT_FALSE(below_file);
   EXPECT_EQ(below_file.error().code, "EH-F16");
-  EXPECT_EQ(below_file.error().value("folder"), (folder / "file/x").native());
-  EXPECT_EQ(make_folders(folder / "file").error().value("errno"), "ENOTDIR");
+  EXPECT_EQ(below_file.error().value(Key::folder), (folder / "file/x").native());
+  EXPECT_EQ(make_folders(folder / "file").error().value(Key::errno_), "ENOTDIR");
   // For a dangling link the system's message would be that the file exists.
   fs::create_symlink(folder / "nowhere", folder / "dangling");
   for (const char* name : {"dangling", "dangling/below"}) {
     const auto dangling = make_folders(folder / name);
     ASSERT_FALSE(dangling);
-    EXPECT_EQ(dangling.error().value("obstacle"), (folder / "dangling").native() + " is a link to " +
-                                                      (folder / "nowhere").native() + ", which is not there");
+    EXPECT_EQ(dangling.error().value(Key::obstacle), (folder / "dangling").native() + " is a link to " +
+                                                         (folder / "nowhere").native() +
+                                                         ", which is not there");
   }
 }
 
@@ -164,7 +165,7 @@ TEST(Files, AFileWithTheLongestNameCanBeWritten) {
   const TemporaryFolder folder;
   const std::string name(255, 'n');
   const auto written = write_file(folder / name, "x");
-  EXPECT_TRUE(written) << written.error().value("errno");
+  EXPECT_TRUE(written) << written.error().value(Key::errno_);
 }
 
 TEST(Files, ResolvesANameWithoutAFolderInTheCurrentOne) {
@@ -174,20 +175,20 @@ TEST(Files, ResolvesANameWithoutAFolderInTheCurrentOne) {
   const auto written = write_file("named", "x");
   const auto synced = sync_folder("");
   fs::current_path(before);
-  EXPECT_TRUE(written) << written.error().value("errno");
+  EXPECT_TRUE(written) << written.error().value(Key::errno_);
   EXPECT_TRUE(synced);
   EXPECT_THAT(names_in(folder.path()), ElementsAre("named"));
 }
 
 TEST(Files, AFailedWriteLeavesTheOldFileAndNothingElse) {
   const TemporaryFolder folder;
-  EXPECT_EQ(write_file(folder / "no/such/file", "x").error().value("errno"), "ENOENT");
+  EXPECT_EQ(write_file(folder / "no/such/file", "x").error().value(Key::errno_), "ENOENT");
   fs::create_directory(folder / "is-a-folder");
   const auto over_folder = write_file(folder / "is-a-folder", "x");
   ASSERT_FALSE(over_folder);
   EXPECT_EQ(over_folder.error().code, "EH-F16");
-  EXPECT_EQ(over_folder.error().value("file"), (folder / "is-a-folder").native());
-  EXPECT_EQ(over_folder.error().value("folder"), folder.path().native());
+  EXPECT_EQ(over_folder.error().value(Key::file), (folder / "is-a-folder").native());
+  EXPECT_EQ(over_folder.error().value(Key::folder), folder.path().native());
   EXPECT_THAT(names_in(folder.path()), ElementsAre("is-a-folder"));
 }
 
@@ -221,7 +222,7 @@ TEST(Files, ACopyIsWholeOrAbsent) {
   fs::create_directory(folder / "is-a-folder");
   const auto over_folder = copy_into_place(folder / "from", folder / "is-a-folder", folder / ".part");
   ASSERT_FALSE(over_folder);
-  EXPECT_EQ(over_folder.error().value("file"), (folder / "is-a-folder").native());
+  EXPECT_EQ(over_folder.error().value(Key::file), (folder / "is-a-folder").native());
   EXPECT_THAT(names_in(folder.path()), ElementsAre("from", "is-a-folder", "to"));
 }
 
@@ -322,7 +323,7 @@ TEST(Files, PrivateFoldersAreNewAndClosedToOthers) {
   EXPECT_NE(*first, *second);
   EXPECT_TRUE(first->filename().native().starts_with("stage-"));
   EXPECT_EQ(fs::status(*first).permissions() & fs::perms::mask, fs::perms::owner_all);
-  EXPECT_EQ(make_private_folder(folder / "none", "x").error().value("errno"), "ENOENT");
+  EXPECT_EQ(make_private_folder(folder / "none", "x").error().value(Key::errno_), "ENOENT");
 }
 
 TEST(Files, SyncingAFolderWorksWhereThereIsOne) {
@@ -330,7 +331,7 @@ TEST(Files, SyncingAFolderWorksWhereThereIsOne) {
   EXPECT_TRUE(sync_folder(folder.path()));
   const auto missing = sync_folder(folder / "none");
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().value("errno"), "ENOENT");
+  EXPECT_EQ(missing.error().value(Key::errno_), "ENOENT");
 }
 
 TEST(Files, RandomTextIsHexadecimalAndDifferent) {

@@ -34,9 +34,9 @@ TEST_P(StrictReader, RefusesWithReasonAndPosition) {
   const auto parsed = parse_json(GetParam().text, "/etc/some.json");
   ASSERT_FALSE(parsed) << GetParam().text.substr(0, 100);
   EXPECT_EQ(parsed.error().code, "EH-M01");
-  EXPECT_EQ(parsed.error().value("document"), "/etc/some.json");
-  EXPECT_THAT(std::string(parsed.error().value("problem")), HasSubstr(GetParam().problem));
-  const std::string position(parsed.error().value("position"));
+  EXPECT_EQ(parsed.error().value(Key::document), "/etc/some.json");
+  EXPECT_THAT(std::string(parsed.error().value(Key::problem)), HasSubstr(GetParam().problem));
+  const std::string position(parsed.error().value(Key::position));
   ASSERT_FALSE(position.empty());
   EXPECT_LE(std::stoul(position), GetParam().text.size());
 }
@@ -80,7 +80,7 @@ TEST(Json, TheLongestTextIsBoundedBeforeItIsRead) {
   const auto parsed = parse_json("[1,2,3]", "big", {.bytes = 6});
   ASSERT_FALSE(parsed);
   EXPECT_EQ(parsed.error().code, "EH-M01");
-  EXPECT_EQ(parsed.error().value("problem"), "it is 7 bytes long; the limit is 6");
+  EXPECT_EQ(parsed.error().value(Key::problem), "it is 7 bytes long; the limit is 6");
   EXPECT_TRUE(parse_json("[1,2,3]", "big", {.bytes = 7}));
 }
 
@@ -93,14 +93,14 @@ TEST(Json, DepthIsCountedInNestedArraysAndObjects) {
 TEST(Json, ThePositionOfADuplicateIsThatOfItsName) {
   const auto parsed = parse_json(R"({"a":1,    "a":2})", "x");
   ASSERT_FALSE(parsed);
-  EXPECT_EQ(parsed.error().value("position"), "14");
+  EXPECT_EQ(parsed.error().value(Key::position), "14");
 }
 
 class RoundTrip : public testing::TestWithParam<const char*> {};
 
 TEST_P(RoundTrip, WritesWhatItRead) {
   const auto parsed = parse_json(GetParam(), "x");
-  ASSERT_TRUE(parsed) << parsed.error().value("problem");
+  ASSERT_TRUE(parsed) << parsed.error().value(Key::problem);
   EXPECT_EQ(parsed->dump(), GetParam());
   const auto again = parse_json(parsed->dump(2), "x");
   ASSERT_TRUE(again);
@@ -190,7 +190,7 @@ TEST(JsonReader, BoundsTheNumberOfValues) {
     const auto parsed = parse_json(text, "many", limits);
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code, "EH-M01");
-    EXPECT_EQ(parsed.error().value("problem"), "it has more than 4 values, which is the limit") << text;
+    EXPECT_EQ(parsed.error().value(Key::problem), "it has more than 4 values, which is the limit") << text;
   }
   std::string zeros = "[0";
   for (int i = 0; i < 500'000; ++i) zeros += ",0";
@@ -204,7 +204,7 @@ TEST(JsonReader, ALongTokenDoesNotFillTheMessage) {
         "[1e" + std::string(1u << 20, '9') + "]", "[\"" + std::string(500, '\xc3')}) {
     const auto parsed = parse_json(text, "long");
     ASSERT_FALSE(parsed) << text.substr(0, 50);
-    EXPECT_LE(parsed.error().value("problem").size(), 303u) << text.substr(0, 50);
+    EXPECT_LE(parsed.error().value(Key::problem).size(), 303u) << text.substr(0, 50);
   }
 }
 
@@ -215,8 +215,8 @@ std::string elements_of(std::string_view text, const JsonArrayLimits& limits = {
       text, "page", "files", [&](const Json& one) { names += one["name"].as_string() + ";"; }, limits);
   if (read) return names;
   EXPECT_EQ(read.error().code, "EH-M01");
-  EXPECT_EQ(read.error().value("document"), "page");
-  return std::string(read.error().value("problem"));
+  EXPECT_EQ(read.error().value(Key::document), "page");
+  return std::string(read.error().value(Key::problem));
 }
 
 TEST(JsonArray, PassesOnEachElementOfOneMember) {

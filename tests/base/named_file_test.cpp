@@ -27,7 +27,9 @@ class NamedFiles : public testing::Test {
   }
   std::string problem_of(const fs::path& file) const {
     const auto place = place_for_file(file, "engine-cache");
-    return place ? "" : place.error().code + ": " + std::string(place.error().value("problem"));
+    return place ? ""
+                 : std::string(place.error().code_text()) + ": " +
+                       std::string(place.error().value(Key::problem));
   }
   static void give_away(const fs::path& link) { ASSERT_EQ(::lchown(link.c_str(), somebody, somebody), 0); }
   TemporaryFolder folder_;

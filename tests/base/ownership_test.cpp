@@ -80,8 +80,8 @@ TEST_F(Ownership, F22AFileThatEverybodyMayWriteIsNot) {
   const auto problem = who_may_change(open, Purpose::belief).problem;
   ASSERT_TRUE(problem);
   EXPECT_EQ(problem->code, "EH-F22");
-  EXPECT_EQ(problem->value("folder"), open.native());
-  EXPECT_EQ(problem->value("problem"), "everybody may write into it");
+  EXPECT_EQ(problem->value(Key::folder), open.native());
+  EXPECT_EQ(problem->value(Key::problem), "everybody may write into it");
   for (const Purpose purpose : {Purpose::named, Purpose::program, Purpose::sdk_part})
     EXPECT_EQ(asked(open, purpose), "everybody may write into it");
 }

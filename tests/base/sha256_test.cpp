@@ -45,11 +45,11 @@ TEST(Sha256, NamesTheFileThatCannotBeRead) {
   const auto missing = sha256_of_file(folder / "missing");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, "EH-F01");
-  EXPECT_EQ(missing.error().value("file"), path_text(folder / "missing"));
-  EXPECT_EQ(missing.error().value("errno"), "ENOENT");
+  EXPECT_EQ(missing.error().value(Key::file), path_text(folder / "missing"));
+  EXPECT_EQ(missing.error().value(Key::errno_), "ENOENT");
   const auto is_folder = sha256_of_file(folder.path());
   ASSERT_FALSE(is_folder);
-  EXPECT_EQ(is_folder.error().value("errno"), "EISDIR");
+  EXPECT_EQ(is_folder.error().value(Key::errno_), "EISDIR");
 }
 
 TEST(Sha256, OnlySixtyFourLowerCaseDigitsAreADigest) {

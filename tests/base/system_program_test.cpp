@@ -98,8 +98,8 @@ TEST_F(SystemProgram, P20NamesTheSkippedEntries) {
   const auto outcome = run_with(open_folder);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, "EH-P20");
-  EXPECT_EQ(outcome.error().value("program"), "tool");
-  EXPECT_THAT(std::string(outcome.error().value("skipped")), HasSubstr(open_folder));
+  EXPECT_EQ(outcome.error().value(Key::program), "tool");
+  EXPECT_THAT(std::string(outcome.error().value(Key::skipped)), HasSubstr(open_folder));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ std::optional<Prepared> prepare(const fs::path& folder, const std::string& engin
   const open::Outcome outcome = open::open_engine(context, request);
   if (outcome.state != open::State::opened || (!outcome.probed && !outcome.proven_before)) {
     why = "the engine could not be opened and proven" +
-          (outcome.diagnosis ? ": " + outcome.diagnosis->code : "");
+          (outcome.diagnosis ? ": " + std::string(outcome.diagnosis->code_text()) : "");
     return std::nullopt;
   }
   const cache::Installed& installed = outcome.opened->installed;

@@ -21,7 +21,8 @@ Comparison probe_of(std::optional<Prepared> (*prepare)(std::string& why)) {
   request.self_test = -1;
   const load::ProbeResult first = load::probe(request);
   if (!first.passed)
-    return skipped("the probe does not pass" + (first.diagnosis ? ": " + first.diagnosis->code : ""));
+    return skipped("the probe does not pass" +
+                   (first.diagnosis ? ": " + std::string(first.diagnosis->code_text()) : ""));
   std::vector<std::string> in_process = {"create"};
   in_process.insert(in_process.end(), prepared->libraries.begin(), prepared->libraries.end());
   Comparison comparison;

@@ -95,7 +95,7 @@ int install(const fs::path& archive, const std::string& kind, const fs::path& fo
   const cache::Store store = cache::Store::open(folder / "cache");
   const auto acquired = acquire::acquire(*one.build, store, {});
   const auto time = Clock::now() - began;
-  if (!acquired) return say(acquired.error().code.c_str());
+  if (!acquired) return say(acquired.error().code_text().data());
   const long most_memory = most_memory_kb();
   std::uint64_t unpacked = 0;
   for (const auto& file : fs::recursive_directory_iterator(acquired->installed.folder))

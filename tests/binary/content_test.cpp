@@ -17,8 +17,8 @@ class Content : public test::Workshop {
  protected:
   static std::string first_code(const std::filesystem::path& file) {
     Result<BinaryInfo> info = read_binary(file);
-    if (!info) return info.error().code;
-    return info->problems.empty() ? "" : info->problems.front().code;
+    if (!info) return std::string(info.error().code_text());
+    return info->problems.empty() ? "" : std::string(info->problems.front().code_text());
   }
   std::filesystem::path healthy() const {
     return library("libhealthy.so", "int answer(void) { return 42; }\n");
@@ -63,7 +63,7 @@ TEST_F(Content, AHealthyLibraryHasNoProblem) {
                           {"-Wl,-soname,libhealthy.so.1", "-Wl,-rpath,$ORIGIN:/opt/x:"}));
   ASSERT_TRUE(info.has_value());
   EXPECT_TRUE(info->problems.empty())
-      << info->problems.front().code << info->problems.front().value("problem");
+      << info->problems.front().code << info->problems.front().value(Key::problem);
   EXPECT_EQ(info->kind, Kind::elf);
   EXPECT_EQ(info->type, Type::shared_library);
   EXPECT_EQ(info->soname, "libhealthy.so.1");
@@ -79,7 +79,7 @@ TEST_F(Content, AMissingFileNamesTheFirstMissingComponent) {
   Result<BinaryInfo> info = read_binary(folder() / "no" / "such.so");
   ASSERT_FALSE(info.has_value());
   EXPECT_EQ(info.error().code, "EH-F01");
-  EXPECT_EQ(info.error().value("first_missing"), (folder() / "no").native());
+  EXPECT_EQ(info.error().value(Key::first_missing), (folder() / "no").native());
 }
 
 TEST_F(Content, AnEmptyFileIsF02) { EXPECT_EQ(first_code(write("x.so", "")), "EH-F02"); }
@@ -99,7 +99,7 @@ TEST_F(Content, EveryTruncationIsF04WithBothSizes) {
     ASSERT_TRUE(info.has_value());
     ASSERT_FALSE(info->problems.empty()) << length;
     EXPECT_EQ(info->problems.front().code, "EH-F04") << length;
-    EXPECT_EQ(info->problems.front().value("size"), std::to_string(length));
+    EXPECT_EQ(info->problems.front().value(Key::size), std::to_string(length));
     EXPECT_GT(info->needed_size, length);
   }
 }
@@ -119,7 +119,7 @@ TEST_F(Content, AWebPageIsF05WithItsTitle) {
   EXPECT_EQ(info->sniffed, "HTML page");
   EXPECT_EQ(info->page_title, "Sign in to Hotel & Spa");
   EXPECT_EQ(info->problems.front().code, "EH-F05");
-  EXPECT_EQ(info->problems.front().value("page_title"), "Sign in to Hotel & Spa");
+  EXPECT_EQ(info->problems.front().value(Key::page_title), "Sign in to Hotel & Spa");
   EXPECT_EQ(first_code(write("y.so", R"({"message": "Not Found"})")), "EH-F05");
   EXPECT_EQ(first_code(write("z.so", "404 page not found\n")), "EH-F05");
 }
@@ -130,11 +130,11 @@ TEST_F(Content, ALinkThatBecameTextIsF05WithItsTarget) {
     const Result<BinaryInfo> info = read_binary(write("x.so", target));
     ASSERT_TRUE(info.has_value());
     EXPECT_EQ(info->problems.front().code, "EH-F05");
-    EXPECT_EQ(info->problems.front().value("link_target"), target);
+    EXPECT_EQ(info->problems.front().value(Key::link_target), target);
   }
   for (const char* text :
        {"see libx.so", "libx.so\nliby.so\n", "404 page not found", "libx", "{\"a\":\"x.so\"}"})
-    EXPECT_EQ(read_binary(write("y.so", text))->problems.front().value("link_target"), "") << text;
+    EXPECT_EQ(read_binary(write("y.so", text))->problems.front().value(Key::link_target), "") << text;
 }
 
 // UTF-16, as servers on Windows send it.
@@ -188,8 +188,8 @@ TEST_F(Content, AGitLfsPointerIsF07WithItsTarget) {
   Result<BinaryInfo> info = read_binary(
       write("x.so", "version https://git-lfs.github.com/spec/v1\noid sha256:abc123\nsize 98765\n"));
   EXPECT_EQ(info->problems.front().code, "EH-F07");
-  EXPECT_EQ(info->problems.front().value("oid"), "abc123");
-  EXPECT_EQ(info->problems.front().value("expected_size"), "98765");
+  EXPECT_EQ(info->problems.front().value(Key::oid), "abc123");
+  EXPECT_EQ(info->problems.front().value(Key::expected_size), "98765");
 }
 
 TEST_F(Content, DataOfNoKnownFormatIsF08) {
@@ -260,7 +260,7 @@ class ManyNames : public Content {
   void expect_reported(const BinaryInfo& info) const {
     ASSERT_EQ(info.problems.size(), 1u);
     EXPECT_EQ(info.problems[0].code, "EH-F08");
-    EXPECT_THAT(std::string(info.problems[0].value("problem")), HasSubstr("4 MiB"));
+    EXPECT_THAT(std::string(info.problems[0].value(Key::problem)), HasSubstr("4 MiB"));
   }
 
   std::string bytes_;
@@ -325,7 +325,7 @@ TEST_F(Content, ArchivesObjectsAndProgramsAreF10) {
   for (const char* name : {"a.o", "a.a", "pie", "exe"})
     EXPECT_EQ(first_code(folder() / name), "EH-F10") << name;
   Result<BinaryInfo> info = read_binary(folder() / "pie");
-  EXPECT_EQ(info->problems.front().value("type"), "position-independent executable");
+  EXPECT_EQ(info->problems.front().value(Key::type), "position-independent executable");
   EXPECT_EQ(read_binary(folder() / "a.a")->sniffed, "static archive (ar)");
   EXPECT_EQ(first_code(write("libc.so", "/* GNU ld script */\nGROUP ( /lib/libc.so.6 )\n")), "EH-F10");
 }
@@ -335,13 +335,13 @@ TEST_F(Content, FoldersLoopsAndDanglingLinksAreF11AndNameTheLink) {
   std::filesystem::create_symlink("gone.so", folder() / "dangling.so");
   Result<BinaryInfo> info = read_binary(folder() / "dangling.so");
   EXPECT_EQ(info.error().code, "EH-F11");
-  EXPECT_EQ(info.error().value("problem"), "dangling link");
-  EXPECT_EQ(info.error().value("link"), (folder() / "dangling.so").native());
-  EXPECT_EQ(info.error().value("target"), "gone.so");
+  EXPECT_EQ(info.error().value(Key::problem), "dangling link");
+  EXPECT_EQ(info.error().value(Key::link), (folder() / "dangling.so").native());
+  EXPECT_EQ(info.error().value(Key::target), "gone.so");
   std::filesystem::create_symlink("loop.so", folder() / "loop.so");
   Result<BinaryInfo> loop = read_binary(folder() / "loop.so");
   EXPECT_EQ(loop.error().code, "EH-F11");
-  EXPECT_EQ(loop.error().value("problem"), "link loop");
+  EXPECT_EQ(loop.error().value(Key::problem), "link loop");
   ASSERT_EQ(::mkfifo((folder() / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(first_code(folder() / "pipe"), "EH-F11");
   // Opening it fails already: ENXIO.
@@ -366,7 +366,7 @@ TEST_F(Content, UnmappableSegmentsAreF12) {
     std::string all;
     Result<BinaryInfo> info = read_binary(write("x.so", content));
     for (const Diagnosis& problem : info->problems)
-      all += problem.code + " " + std::string(problem.value("problem")) + "; ";
+      all += std::string(problem.code_text()) + " " + std::string(problem.value(Key::problem)) + "; ";
     return all;
   };
   EXPECT_THAT(problems(without_dynamic), HasSubstr("EH-F12 no PT_DYNAMIC"));
@@ -403,7 +403,7 @@ TEST_F(Content, NeedsBeyondTheLimitAreReported) {
   ASSERT_TRUE(info.has_value());
   ASSERT_FALSE(info->problems.empty());
   EXPECT_EQ(info->problems.front().code, "EH-F08");
-  EXPECT_THAT(std::string(info->problems.front().value("problem")), HasSubstr("more than 4096 libraries"));
+  EXPECT_THAT(std::string(info->problems.front().value(Key::problem)), HasSubstr("more than 4096 libraries"));
 }
 
 TEST_F(Content, ALibraryThatRefusesDlopenIsF13) {
@@ -413,7 +413,7 @@ TEST_F(Content, ALibraryThatRefusesDlopenIsF13) {
 TEST_F(Content, ForeignELFVarietiesAreL07) {
   EXPECT_EQ(first_code(patched(7, "\x09")), "EH-L07");  // FreeBSD
   Result<BinaryInfo> info = read_binary(folder() / "libpatched.so");
-  EXPECT_EQ(info->problems.front().value("os_abi"), "FreeBSD");
+  EXPECT_EQ(info->problems.front().value(Key::os_abi), "FreeBSD");
   EXPECT_EQ(first_code(patched(6, "\x02")), "EH-L07");  // version
   EXPECT_EQ(first_code(patched(5, "\x03")), "EH-L07");  // byte order
 }
@@ -433,8 +433,8 @@ TEST_F(Content, AClosedFolderIsL25AndNamed) {
   std::filesystem::permissions(folder() / "closed", std::filesystem::perms::all);
   ASSERT_FALSE(info.has_value());
   EXPECT_EQ(info.error().code, "EH-L25");
-  EXPECT_EQ(info.error().value("blocked_by"), (folder() / "closed").native());
-  EXPECT_EQ(info.error().value("mode"), "0000");
+  EXPECT_EQ(info.error().value(Key::blocked_by), (folder() / "closed").native());
+  EXPECT_EQ(info.error().value(Key::mode), "0000");
 }
 
 TEST_F(Content, ReportsWhatALoaderMayRefuse) {

@@ -12,8 +12,8 @@ class FailingReads : public test::Workshop {};
 template <class Made, class Sound>
 std::string said_of(const char* reader, const Result<Made>& made, const Sound& is_sound) {
   if (made) return is_sound(*made) ? "" : std::string(reader) + " found less; ";
-  const bool reported = made.error().code == "EH-F01" && made.error().value("errno") == "EIO";
-  return reported ? "" : std::string(reader) + ": " + made.error().code + "; ";
+  const bool reported = made.error().code == "EH-F01" && made.error().value(Key::errno_) == "EIO";
+  return reported ? "" : std::string(reader) + ": " + std::string(made.error().code_text()) + "; ";
 }
 
 // Wherever the failing part begins, each reader finds everything or reports that it could not read.

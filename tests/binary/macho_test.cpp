@@ -186,14 +186,14 @@ TEST_F(Macho, ProgramsAndObjectsAreF10AndBundlesAreLibraries) {
   Result<BinaryInfo> object = read_binary(macos_object("one", "arm64", "int one(void) { return 1; }\n"));
   ASSERT_FALSE(object->problems.empty());
   EXPECT_EQ(object->problems.front().code, "EH-F10");
-  EXPECT_EQ(object->problems.front().value("type"), "object");
+  EXPECT_EQ(object->problems.front().value(Key::type), "object");
   Result<BinaryInfo> bundle = read_binary(macos_library("one.so", "arm64", {"-bundle", at("one-arm64.o")}));
   EXPECT_TRUE(bundle->problems.empty());
   EXPECT_EQ(bundle->type, Type::shared_library);
   EXPECT_EQ(bundle->macho.file_type, "bundle");
   std::string program = macho({});
   program.replace(12, 4, little(2));
-  EXPECT_EQ(read_binary(write("program", program))->problems.front().value("type"), "executable");
+  EXPECT_EQ(read_binary(write("program", program))->problems.front().value(Key::type), "executable");
 }
 
 TEST_F(Macho, SymbolsNameTheLibraryTheyComeFrom) {
@@ -282,7 +282,7 @@ TEST_F(Macho, DamageIsF08) {
   const std::string whole = macho({dylib(0xc, "/a")});
   auto problem = [&](std::string bytes) {
     Result<BinaryInfo> info = read_binary(write("x.dylib", bytes));
-    return info->problems.empty() ? std::string() : info->problems.front().code;
+    return info->problems.empty() ? std::string() : std::string(info->problems.front().code_text());
   };
   EXPECT_EQ(problem(whole), "");
   std::string short_command = whole, long_command = whole, many = whole, name_outside = whole;

@@ -118,7 +118,7 @@ TEST_F(Oracle, AgreesWithObjdumpOnEveryLibrary) {
     for (const std::string& name : info->version_definitions) said.version_definitions.insert(name);
     EXPECT_EQ(said, expected[file]) << file;
     EXPECT_TRUE(info->problems.empty())
-        << file << ": " << info->problems.front().code << " " << info->problems.front().value("problem");
+        << file << ": " << info->problems.front().code << " " << info->problems.front().value(Key::problem);
     needs += info->needed.size();
     wants += info->version_needs.size();
   }

@@ -164,7 +164,7 @@ Facts our_pe_facts(const std::string& file) {
   EXPECT_TRUE(table->complete) << file;
   for (const Diagnosis& problem : info->problems)
     if (problem.code != "EH-F10" || info->type == Type::shared_library)
-      ADD_FAILURE() << file << ": " << problem.code << " " << problem.value("problem");
+      ADD_FAILURE() << file << ": " << problem.code << " " << problem.value(Key::problem);
   facts.insert("machine " + info->machine);
   const PeFacts& pe = info->pe;
   auto mark = [&](bool set, const char* word) {

@@ -73,7 +73,7 @@ TEST_F(Pe, AProgramIsF10) {
   Result<BinaryInfo> info = read_binary(folder() / "program.exe");
   ASSERT_FALSE(info->problems.empty());
   EXPECT_EQ(info->problems.front().code, "EH-F10");
-  EXPECT_EQ(info->problems.front().value("type"), "executable");
+  EXPECT_EQ(info->problems.front().value(Key::type), "executable");
 }
 
 TEST_F(Pe, ExportsCarryOrdinalsAndForwarders) {

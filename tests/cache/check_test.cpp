@@ -31,7 +31,7 @@ class Checking : public testing::Test {
     options.at_rest = at_rest;
     const auto violations = check(store.root(), options);
     std::vector<std::string> reported;
-    if (!violations) return {violations.error().code};
+    if (!violations) return {std::string(violations.error().code_text())};
     for (const Violation& violation : *violations)
       reported.push_back(std::string(violation.invariant) + " " + name_of(violation.problem.kind) + " " +
                          violation.problem.path + (violation.build.empty() ? "" : " of " + violation.build));

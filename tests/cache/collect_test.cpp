@@ -37,7 +37,7 @@ class Collecting : public testing::Test {
 
   Installed install(const std::string& build, std::int64_t used_days_ago = 0) {
     auto installed = test::install_small_build(store, build);
-    EXPECT_TRUE(installed) << (installed ? "" : installed.error().code);
+    EXPECT_TRUE(installed) << (installed ? "" : std::string(installed.error().code_text()));
     used(*installed, used_days_ago);
     return std::move(*installed);
   }
@@ -57,7 +57,7 @@ class Collecting : public testing::Test {
   }
   Collected collect(const CollectOptions& options) const {
     auto collected = store.collect(options);
-    EXPECT_TRUE(collected) << (collected ? "" : collected.error().code);
+    EXPECT_TRUE(collected) << (collected ? "" : std::string(collected.error().code_text()));
     return collected ? std::move(*collected) : Collected{};
   }
   static CollectOptions older_than_days(std::int64_t days) {
@@ -195,7 +195,7 @@ TEST_F(Collecting, AnUnreadableRecordIsReportedAndLosesNoBuild) {
   const Collected done = collect(everything);
   EXPECT_THAT(done.removed, IsEmpty());
   ASSERT_EQ(done.stayed.size(), 1u);
-  EXPECT_THAT(std::string(done.stayed[0].value("file")), testing::HasSubstr("bad.ref"));
+  EXPECT_THAT(std::string(done.stayed[0].value(Key::file)), testing::HasSubstr("bad.ref"));
   fs::remove(folder / "cache/refs/bad.ref");
   EXPECT_THAT(collect(everything).stayed, IsEmpty());
   EXPECT_THAT(installed(), IsEmpty());
@@ -215,8 +215,8 @@ TEST_F(Collecting, AnUnreadableRecordIsReportedBesideWhatElseStays) {
   const Collected done = collect(everything);
   EXPECT_TRUE(done.left_to_maker);
   ASSERT_EQ(done.stayed.size(), 2u);
-  EXPECT_THAT(std::string(done.stayed[0].value("file")), testing::HasSubstr("archive-half"));
-  EXPECT_THAT(std::string(done.stayed[1].value("file")), testing::HasSubstr("bad.ref"));
+  EXPECT_THAT(std::string(done.stayed[0].value(Key::file)), testing::HasSubstr("archive-half"));
+  EXPECT_THAT(std::string(done.stayed[1].value(Key::file)), testing::HasSubstr("bad.ref"));
 }
 
 TEST_F(Collecting, OrphanedTreesStayUnlessTheirRemovalIsRequested) {
@@ -294,7 +294,7 @@ TEST_F(Collecting, KeepsWhatCannotBeRemovedAndRemovesTheRest) {
   const Collected done = collect({});
   EXPECT_EQ(::umount(busy.c_str()), 0);
   ASSERT_EQ(done.stayed.size(), 1u);
-  EXPECT_THAT(std::string(done.stayed[0].value("file")), testing::HasSubstr("0000"));
+  EXPECT_THAT(std::string(done.stayed[0].value(Key::file)), testing::HasSubstr("0000"));
   EXPECT_FALSE(fs::exists(folder / "cache/trees/ffff"));
 }
 
@@ -410,7 +410,7 @@ TEST_F(Collecting, AnOpenDuringARemovalMissesAndReinstalls) {
     everything.max_bytes = 0;
     while (!ending) {
       const auto done = store.collect(everything);
-      EXPECT_TRUE(done) << (done ? "" : done.error().code);
+      EXPECT_TRUE(done) << (done ? "" : std::string(done.error().code_text()));
       if (done) removed += static_cast<int>(done->removed.size());
       std::this_thread::sleep_for(1ms);
     }

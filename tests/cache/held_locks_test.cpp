@@ -81,7 +81,7 @@ class HeldLocks : public testing::Test {
     CollectOptions everything;
     everything.max_age = std::chrono::seconds(0);
     auto done = store.collect(everything);
-    EXPECT_TRUE(done) << (done ? "" : done.error().code);
+    EXPECT_TRUE(done) << (done ? "" : std::string(done.error().code_text()));
     return done ? std::move(*done) : Collected{};
   }
   static std::vector<std::string> names(const std::vector<Collected::Build>& builds) {
@@ -152,9 +152,9 @@ TEST_F(HeldLocks, WhenAllAreHeldEveryCommandEndsAndNamesTheHolder) {
   const auto removed = store.remove("one");
   ASSERT_FALSE(removed);
   EXPECT_EQ(removed.error().code, "EH-F18");
-  EXPECT_EQ(removed.error().value("build"), "one");
-  EXPECT_EQ(removed.error().value("holder"), std::to_string(holder.process()));
-  EXPECT_EQ(removed.error().value("holder_name"), read_kernel_file("/proc/self/comm"));
+  EXPECT_EQ(removed.error().value(Key::build), "one");
+  EXPECT_EQ(removed.error().value(Key::holder), std::to_string(holder.process()));
+  EXPECT_EQ(removed.error().value(Key::holder_name), read_kernel_file("/proc/self/comm"));
   EXPECT_EQ(store.sweep().value(), 0u);
 }
 
@@ -167,7 +167,7 @@ TEST_F(HeldLocks, TheLockOfUnexpectedEntriesIsWaitedForBriefly) {
   const auto removed = store.remove("one");
   ASSERT_FALSE(removed);
   EXPECT_EQ(removed.error().code, "EH-F18");
-  EXPECT_EQ(removed.error().value("holder"), std::to_string(holder->process()));
+  EXPECT_EQ(removed.error().value(Key::holder), std::to_string(holder->process()));
   holder.reset();
   EXPECT_TRUE(store.remove("one"));
 }

@@ -46,9 +46,9 @@ int main(int count, char** arguments) {
   if (count < 3 || count > 4) return 2;
   const auto store = cache::Store::open(arguments[1], {}, "install_child");
   const auto done = run(store, arguments[2], count > 3 ? arguments[3] : "install");
-  std::puts(done ? *done : done.error().code.c_str());
+  std::puts(done ? *done : done.error().code_text().data());
   if (!done)
     for (const auto& one : done.error().evidence)
-      std::fprintf(stderr, "%s: %s\n", one.what.c_str(), one.value.c_str());
+      std::fprintf(stderr, "%s: %s\n", one.name().data(), one.value.c_str());
   return done ? 0 : 3;
 }

@@ -23,12 +23,12 @@ class Layers : public testing::Test {
 
   static Installed install(const Store& store, const std::string& build) {
     auto installed = test::install_small_build(store, build);
-    EXPECT_TRUE(installed) << (installed ? "" : installed.error().code);
+    EXPECT_TRUE(installed) << (installed ? "" : std::string(installed.error().code_text()));
     return installed ? *installed : Installed{};
   }
   std::string found_in(const std::string& build = "one") const {
     const auto found = store.find(build);
-    if (!found) return found.error().code;
+    if (!found) return std::string(found.error().code_text());
     return *found ? (*found)->layer.filename().native() : "nowhere";
   }
 
@@ -106,7 +106,7 @@ TEST_F(Layers, F22ALayerOfAnUntrustedOwnerIsSkipped) {
     EXPECT_EQ(found_in(), "EH-F22") << part;
     EXPECT_TRUE(store.list().empty());
     EXPECT_FALSE(*store.record_of("one"));
-    EXPECT_EQ(store.find("one").error().value("owner"), "12345");
+    EXPECT_EQ(store.find("one").error().value(Key::owner), "12345");
     ASSERT_EQ(::chown((folder / part).c_str(), 0, 0), 0);
   }
   EXPECT_EQ(found_in(), "system");
@@ -128,7 +128,7 @@ TEST_F(Layers, SkippedLayersAreReported) {
   ASSERT_EQ(reported.size(), 3u);
   EXPECT_EQ(reported[0].code, "EH-F23");
   EXPECT_EQ(reported[1].code, "EH-F22");
-  EXPECT_EQ(reported[1].value("folder"), (folder / "system/refs").native());
+  EXPECT_EQ(reported[1].value(Key::folder), (folder / "system/refs").native());
   EXPECT_EQ(reported[2].code, "EH-F23");
 }
 
@@ -139,7 +139,7 @@ TEST_F(Layers, TheUsersOwnFolderIsWarnedAboutNotRefused) {
   const auto problems = place_problems(folder / "user");
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_EQ(problems[0].code, "EH-F22");
-  EXPECT_EQ(problems[0].value("folder"), (folder / "user").native());
+  EXPECT_EQ(problems[0].value(Key::folder), (folder / "user").native());
 }
 
 TEST_F(Layers, L22AFolderOnANoexecMountIsReported) {
@@ -179,7 +179,7 @@ TEST_F(Layers, I9AReadOnlyMountIsNeverChanged) {
   CollectOptions everything;
   everything.max_bytes = 0;
   const auto collected = store.collect(everything);
-  const std::string refused = Store::open(folder / "system").remove("one").error().code;
+  const std::string refused = std::string(Store::open(folder / "system").remove("one").error().code_text());
   const std::string after = fingerprint_of(folder / "system");
   ::umount2((folder / "system").c_str(), MNT_DETACH);
   EXPECT_TRUE(there && leased);

@@ -39,8 +39,8 @@ TEST_F(LockTest, F18WaitersSeeTheLockHolderAndGiveUpWithoutProgress) {
   const auto second = store.stage("key", wait);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, "EH-F18");
-  EXPECT_EQ(second.error().value("holder"), std::to_string(calls::getpid()));
-  EXPECT_EQ(second.error().value("holder_name"), "lock_test");
+  EXPECT_EQ(second.error().value(Key::holder), std::to_string(calls::getpid()));
+  EXPECT_EQ(second.error().value(Key::holder_name), "lock_test");
   EXPECT_EQ(seen.done, 5u);
   EXPECT_EQ(seen.total, 10u);
 }
@@ -59,7 +59,7 @@ TEST_F(LockTest, F18TheHolderOfThePublishLockIsShownWhileWaiting) {
   const auto stage = store.stage("key", wait);
   ASSERT_FALSE(stage);
   EXPECT_EQ(stage.error().code, "EH-F18");
-  EXPECT_EQ(stage.error().value("file"), path_text(lock));
+  EXPECT_EQ(stage.error().value(Key::file), path_text(lock));
   EXPECT_EQ(seen.file, lock);
   // Linux reports it, except on file systems whose device numbers in /proc/locks differ.
   EXPECT_THAT(seen.pid, testing::AnyOf(0, calls::getpid()));
@@ -77,7 +77,7 @@ TEST_F(LockTest, WaitingCanBeCanceled) {
     const auto began = std::chrono::steady_clock::now();
     const auto second = store.stage("key", wait);
     later.join();
-    EXPECT_EQ(second ? "ok" : second.error().code, "EH-P10");
+    EXPECT_EQ(second ? "ok" : std::string(second.error().code_text()), "EH-P10");
     return std::chrono::steady_clock::now() - began;
   };
   constexpr std::chrono::milliseconds soon{300};

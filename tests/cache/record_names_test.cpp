@@ -31,7 +31,7 @@ class Records : public testing::Test {
  protected:
   static Installed install(const Store& store, const std::string& engine, const std::string& id = "one") {
     auto installed = test::install_small_build(store, id, engine);
-    EXPECT_TRUE(installed) << (installed ? "" : installed.error().code);
+    EXPECT_TRUE(installed) << (installed ? "" : std::string(installed.error().code_text()));
     return installed ? *installed : Installed{};
   }
   // "NAME ENGINE ID" of everything that is listed.
@@ -50,7 +50,7 @@ class Records : public testing::Test {
   }
   static std::string engine_of(const Store& store, const std::string& name) {
     const auto found = store.find(name);
-    if (!found) return found.error().code;
+    if (!found) return std::string(found.error().code_text());
     return *found ? (*found)->engine : "none";
   }
 

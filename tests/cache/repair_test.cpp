@@ -130,7 +130,7 @@ class Repairs : public testing::TestWithParam<Damage> {
                       violation.problem.kind == Problem::Kind::unexpected)
               << name_of(violation.problem.kind) << " " << violation.problem.path;
           EXPECT_EQ(violation.problem.path.substr(0, std::string_view(file).size()), file);
-          EXPECT_FALSE(violation.problem.diagnosis.value("file").empty());
+          EXPECT_FALSE(violation.problem.diagnosis.value(Key::file).empty());
           EXPECT_EQ(violation.build, "one");
         }
         then(file);
@@ -231,7 +231,7 @@ TEST_P(Repair, UnrepairableFilesAreReportedAndNothingElseIsLost) {
   GetParam().apply(tree_file("lib/shared.so.1"));
   fs::remove(tree_file("lib/shared.so"));
   const auto repaired = repair(store, [](const auto&, const auto&, const auto&) -> Result<std::string> {
-    return fail(diagnose("EH-N02").with("problem", "down"));
+    return fail(diagnose(Code::no_connection).with(Key::problem, "down"));
   });
   ASSERT_TRUE(repaired);
   ASSERT_EQ(repaired->left.size(), 1u);

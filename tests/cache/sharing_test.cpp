@@ -203,8 +203,8 @@ TEST_F(Sharing, AStoppedOwnerKeepsItsLockAndIsNamed) {
   EXPECT_FALSE(stage) << "a lock is never stolen";
   if (!stage) {
     EXPECT_EQ(stage.error().code, "EH-F18");
-    EXPECT_EQ(stage.error().value("holder"), std::to_string(owner));
-    EXPECT_EQ(stage.error().value("holder_name"), "install_child");
+    EXPECT_EQ(stage.error().value(Key::holder), std::to_string(owner));
+    EXPECT_EQ(stage.error().value(Key::holder_name), "install_child");
   }
   EXPECT_EQ(store.remove("one").error().code, "EH-F18");
   ::kill(owner, SIGCONT);

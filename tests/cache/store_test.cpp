@@ -30,7 +30,7 @@ class StoreTest : public testing::Test {
   Store store = Store::open(folder / "cache", {}, "store_test");
   Installed install(const std::string& build = "one") {
     auto installed = install_small_build(store, build);
-    EXPECT_TRUE(installed) << (installed ? "" : installed.error().code);
+    EXPECT_TRUE(installed) << (installed ? "" : std::string(installed.error().code_text()));
     return installed ? *installed : Installed{};
   }
   // Installed files are read-only. Damages a file as a user with the right to do so would, and keeps its
@@ -42,7 +42,7 @@ class StoreTest : public testing::Test {
   }
   std::string code_of_find(const std::string& build = "one") {
     const auto found = store.find(build);
-    if (!found) return found.error().code;
+    if (!found) return std::string(found.error().code_text());
     return *found ? "found" : "none";
   }
 };
@@ -87,9 +87,9 @@ TEST_F(StoreTest, NamesTheFileThatIsMissing) {
   const auto found = store.find("one");
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, "EH-F01");
-  EXPECT_EQ(found.error().value("file"), path_text(installed.folder / "lib/shared.so.1"));
-  EXPECT_EQ(found.error().value("build"), "one");
-  EXPECT_FALSE(found.error().value("needed_size").empty());
+  EXPECT_EQ(found.error().value(Key::file), path_text(installed.folder / "lib/shared.so.1"));
+  EXPECT_EQ(found.error().value(Key::build), "one");
+  EXPECT_FALSE(found.error().value(Key::needed_size).empty());
 }
 
 TEST_F(StoreTest, DistinguishesEmptyCutAndChangedFiles) {
@@ -102,15 +102,15 @@ TEST_F(StoreTest, DistinguishesEmptyCutAndChangedFiles) {
   const auto cut = store.find("one");
   ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().code, "EH-F04");
-  EXPECT_EQ(cut.error().value("size"), "100");
-  EXPECT_EQ(cut.error().value("needed_size"), std::to_string(bytes.size()));
+  EXPECT_EQ(cut.error().value(Key::size), "100");
+  EXPECT_EQ(cut.error().value(Key::needed_size), std::to_string(bytes.size()));
   std::string changed = bytes;
   changed[10] ^= 1;
   damage(file, changed);
   const auto other = store.find("one");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, "EH-F08");
-  EXPECT_FALSE(other.error().value("found").empty());
+  EXPECT_FALSE(other.error().value(Key::found).empty());
 }
 
 TEST_F(StoreTest, AcceptsACopiedCacheAndRemembersItsStamps) {
@@ -180,7 +180,7 @@ TEST_F(StoreTest, RefusesTwoTreesWithDifferentBytesUnderOnePath) {
   const auto view = store.make_view({*one, *two}, *stage);
   ASSERT_FALSE(view);
   EXPECT_EQ(view.error().code, "EH-F20");
-  EXPECT_EQ(view.error().value("path"), "LICENSE");
+  EXPECT_EQ(view.error().value(Key::path), "LICENSE");
 }
 
 TEST_F(StoreTest, RemovesOneBuildAndKeepsWhatOthersShare) {
@@ -249,7 +249,7 @@ TEST_F(StoreTest, RefusesToWriteIntoACacheOfANewerFormat) {
   const auto stage = store.stage("key");
   ASSERT_FALSE(stage);
   EXPECT_EQ(stage.error().code, "EH-F16");
-  EXPECT_EQ(stage.error().value("format"), "2");
+  EXPECT_EQ(stage.error().value(Key::format), "2");
 }
 
 TEST_F(StoreTest, AnEmptyCacheIsMadeByManyAtOnce) {
@@ -262,7 +262,7 @@ TEST_F(StoreTest, AnEmptyCacheIsMadeByManyAtOnce) {
       threads.emplace_back([&] {
         at_once.arrive_and_wait();
         const auto made = fresh.prepare();
-        one = made ? "made" : made.error().code;
+        one = made ? "made" : std::string(made.error().code_text());
       });
     for (std::thread& thread : threads) thread.join();
     EXPECT_THAT(reported, testing::Each("made"));
@@ -276,10 +276,10 @@ TEST_F(StoreTest, ReportsNeededAndFreeSpace) {
   const auto refused = store.require_space(std::uint64_t{1} << 62);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-F15");
-  EXPECT_EQ(refused.error().value("folder"), path_text(folder / "cache"));
+  EXPECT_EQ(refused.error().value(Key::folder), path_text(folder / "cache"));
   // Plain numbers for programs; the sentence for people has "4.0 TiB".
-  EXPECT_EQ(refused.error().value("needed"), std::to_string(std::uint64_t{1} << 62));
-  EXPECT_TRUE(parse_integer(refused.error().value("free")));
+  EXPECT_EQ(refused.error().value(Key::needed), std::to_string(std::uint64_t{1} << 62));
+  EXPECT_TRUE(parse_integer(refused.error().value(Key::free)));
 }
 
 TEST_F(StoreTest, SweepingKeepsUnfinishedBuilds) {
@@ -356,8 +356,8 @@ TEST_F(StoreTest, FilesOfAnotherUserInACacheAreNamedWithTheirOwner) {
   ASSERT_TRUE(freed) << freed.error().code;
   ASSERT_EQ(stayed.size(), 1u) << "its record and its view are the user's own";
   EXPECT_EQ(stayed[0].code, "EH-F16");
-  EXPECT_EQ(stayed[0].value("foreign"), foreign.native());
-  EXPECT_EQ(stayed[0].value("foreign_owner"), "0");
+  EXPECT_EQ(stayed[0].value(Key::foreign), foreign.native());
+  EXPECT_EQ(stayed[0].value(Key::foreign_owner), "0");
 }
 #endif
 

@@ -75,7 +75,9 @@ class Writer : public testing::Test {
     return writer.end_file();
   }
   static std::string problem_of(const Result<void>& result) {
-    return result ? "" : result.error().code + ": " + std::string(result.error().value("problem"));
+    return result ? ""
+                  : std::string(result.error().code_text()) + ": " +
+                        std::string(result.error().value(Key::problem));
   }
 };
 
@@ -184,7 +186,7 @@ TEST_F(Writer, RefusesADanglingLink) {
   ASSERT_TRUE(writer.add_link("a", "nowhere"));
   const auto list = writer.finish();
   ASSERT_FALSE(list);
-  EXPECT_EQ(list.error().value("problem"), "link to something that is not in the archive");
+  EXPECT_EQ(list.error().value(Key::problem), "link to something that is not in the archive");
 }
 
 TEST_F(Writer, RefusesLinksInACircle) {
@@ -192,7 +194,7 @@ TEST_F(Writer, RefusesLinksInACircle) {
   ASSERT_TRUE(writer.add_link("b", "a"));
   const auto list = writer.finish();
   ASSERT_FALSE(list);
-  EXPECT_EQ(list.error().value("problem"), "links in a circle");
+  EXPECT_EQ(list.error().value(Key::problem), "links in a circle");
 }
 
 TEST_F(Writer, TurnsAFileIntoTheLinkThatItNames) {

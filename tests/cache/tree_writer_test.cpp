@@ -92,8 +92,8 @@ TEST(WritingFiles, AFailureOfTheDiskNamesItsFile) {
     }
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, "EH-F17");
-    EXPECT_EQ(written.error().value("file"), (folder / "broken").native());
-    EXPECT_EQ(written.error().value("folder"), folder.path().native());
+    EXPECT_EQ(written.error().value(Key::file), (folder / "broken").native());
+    EXPECT_EQ(written.error().value(Key::folder), folder.path().native());
     EXPECT_EQ(writer.entries(), 1u);
     EXPECT_EQ(test::read_text(folder / "whole"), bytes);
   }

@@ -46,7 +46,7 @@ class UnexpectedEntries : public testing::TestWithParam<Odd> {
     const auto found = check(store.root());
     ASSERT_TRUE(found);
     EXPECT_TRUE(std::any_of(found->begin(), found->end(), [&](const Violation& violation) {
-      return violation.problem.diagnosis.value("file") == place.native();
+      return violation.problem.diagnosis.value(Key::file) == place.native();
     })) << place;
   }
   void expect_whole() const {
@@ -61,7 +61,7 @@ class UnexpectedEntries : public testing::TestWithParam<Odd> {
   // The reinstallation that an open or `verify --repair` makes of a damaged build.
   void install_again() {
     const auto again = test::install_small_build(store, "one");
-    ASSERT_TRUE(again) << again.error().code << " " << again.error().value("file");
+    ASSERT_TRUE(again) << again.error().code << " " << again.error().value(Key::file);
   }
   Result<Repaired> repair() const {
     TRY_ASSIGN(Stage stage, store.stage(Store::key_of("one")));
@@ -122,7 +122,7 @@ TEST_P(UnexpectedEntries, AtAListAreRebuiltFromTheTree) {
   const fs::path list = folder / ("cache/lists/" + tree);
   const auto before = test::read_text(list);
   const FetchFiles nothing_comes = [](const auto&, const auto&, const auto&) -> Result<std::string> {
-    return fail(diagnose("EH-N01"));
+    return fail(diagnose(Code::host_not_found));
   };
   put_at(list);
   expect_reported(list);
@@ -163,7 +163,7 @@ TEST_P(UnexpectedEntries, AtAFolderOfTheCacheAreMovedAside) {
     const fs::path place = folder / ("cache/" + name);
     put_at(place);
     ASSERT_EQ(store.unexpected_entries().size(), 1u);
-    EXPECT_EQ(store.unexpected_entries()[0].value("in_the_way"), place.native());
+    EXPECT_EQ(store.unexpected_entries()[0].value(Key::in_the_way), place.native());
     const auto collected = store.collect({});
     ASSERT_FALSE(collected) << "what keeps builds may be what cannot be read";
     EXPECT_EQ(collected.error().code, "EH-F23");
@@ -188,7 +188,7 @@ TEST_P(UnexpectedEntries, AtTheListOfOrphanedTreesAreMovedAside) {
   const fs::path note = folder / "cache/unrecorded";
   put_at(note);
   ASSERT_EQ(store.unexpected_entries().size(), 1u);
-  EXPECT_EQ(store.unexpected_entries()[0].value("in_the_way"), note.native());
+  EXPECT_EQ(store.unexpected_entries()[0].value(Key::in_the_way), note.native());
   const auto collected = store.collect({});
   ASSERT_FALSE(collected) << "the list of orphaned trees cannot be read";
   EXPECT_EQ(collected.error().code, "EH-F23");
@@ -225,7 +225,7 @@ TEST_P(UnexpectedEntries, AtTheRecordStopNeitherInstallNorRemovalNorCollection) 
   if (is_folder()) {
     expect_reported(ref);
     const auto removed = store.remove("one");
-    EXPECT_TRUE(removed) << removed.error().code << " " << removed.error().value("os_said");
+    EXPECT_TRUE(removed) << removed.error().code << " " << removed.error().value(Key::os_said);
     install_again();
     put_at(ref);
     const auto collected = store.collect({});
@@ -258,7 +258,7 @@ TEST(NoStateFolder, AFileInItsPlaceStopsNoCollection) {
   fs::remove_all(folder / "cache/state");
   test::write_text(folder / "cache/state", "x");
   const auto collected = store.collect({});
-  EXPECT_TRUE(collected) << collected.error().value("folder");
+  EXPECT_TRUE(collected) << collected.error().value(Key::folder);
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, UnexpectedEntries, testing::ValuesIn(odd_objects),

@@ -21,7 +21,7 @@ const std::vector<KnownBuild> known = {
 
 std::string named(const std::string& given) {
   const auto id = build_named(given, known);
-  return id ? *id : id.error().code;
+  return id ? *id : std::string(id.error().code_text());
 }
 
 TEST(BuildNames, AcceptAWholeId) {
@@ -53,7 +53,7 @@ TEST(BuildNames, ListTheMatchesIfThereAreSeveral) {
     const auto id = build_named(given, known);
     ASSERT_FALSE(id) << given;
     EXPECT_EQ(id.error().code, "EH-P40");
-    EXPECT_THAT(std::string(id.error().value("problem")),
+    EXPECT_THAT(std::string(id.error().value(Key::problem)),
                 HasSubstr("onnxruntime-1.27.0-cpu-linux-x86_64, onnxruntime-1.27.0-cu128-linux-x86_64"));
   }
 }
@@ -68,7 +68,7 @@ TEST(BuildNames, AskForTheEngineWhereTwoHaveTheId) {
   const auto name = build_named("good-1.0", of_two_engines);
   ASSERT_FALSE(name);
   EXPECT_EQ(name.error().code, "EH-P40");
-  EXPECT_THAT(std::string(name.error().value("problem")),
+  EXPECT_THAT(std::string(name.error().value(Key::problem)),
               HasSubstr("the engine is needed, too: good+good-1.0, toy+good-1.0"));
 }
 
@@ -96,7 +96,7 @@ TEST(Ids, AcceptAUniqueBeginning) {
   const auto several = id_beginning_with("LicenseRef", ids, "licenses");
   ASSERT_FALSE(several);
   EXPECT_THAT(
-      std::string(several.error().value("problem")),
+      std::string(several.error().value(Key::problem)),
       HasSubstr("matches 2 licenses, so more of the id is needed: LicenseRef-cuda, LicenseRef-cudnn"));
 }
 

@@ -142,7 +142,7 @@ resolve::Plan stopped_by(const Diagnosis& obstacle) {
 }
 
 TEST(FirstScreenTest, ALicenseToAcceptIsANote) {
-  const Diagnosis one = diagnose("EH-P03").with("license", "LicenseRef-NVIDIA-CUDA-EULA");
+  const Diagnosis one = diagnose(Code::consent_missing).with(Key::license, "LicenseRef-NVIDIA-CUDA-EULA");
   const resolve::Plan plan = stopped_by(one);
   const EngineRow asks = row_of(plan, [](const manifest::Build&) { return std::string("1 MiB"); });
   EXPECT_EQ(asks.state, EngineRow::State::fallback);
@@ -154,16 +154,17 @@ TEST(FirstScreenTest, ALicenseToAcceptIsANote) {
   EXPECT_THAT(table, HasSubstr("download  but\n")) << "it is no better build";
   EXPECT_THAT(table, HasSubstr("1 MiB     asks: license NVIDIA-CUDA-EULA\n"));
   Diagnosis three = one;
-  three.with("license", "MIT").with("license", "LicenseRef-other");
+  three.with(Key::license, "MIT").with(Key::license, "LicenseRef-other");
   EXPECT_EQ(resolve::obstacle_text(three), "asks: license NVIDIA-CUDA-EULA, 2 others");
 }
 
 TEST(FirstScreenTest, WhatStopsEachBuildIsTheReasonOfTheRow) {
-  for (const auto& [obstacle, reason] : {std::pair{diagnose("EH-P01").with("what", "the license MIT"),
-                                                   "EH-P01 forbidden by policy: license MIT"},
-                                         {diagnose("EH-F16").with("folder", "/home/you/.cache/enginehost"),
-                                          "EH-F16 no cache: /home/you/.cache/enginehost cannot be written"},
-                                         {diagnose("EH-N15"), "EH-N15 it cannot be installed"}}) {
+  for (const auto& [obstacle, reason] :
+       {std::pair{diagnose(Code::forbidden_by_policy).with(Key::what, "the license MIT"),
+                  "EH-P01 forbidden by policy: license MIT"},
+        {diagnose(Code::folder_not_writable).with(Key::folder, "/home/you/.cache/enginehost"),
+         "EH-F16 no cache: /home/you/.cache/enginehost cannot be written"},
+        {diagnose(Code::component_without_source), "EH-N15 it cannot be installed"}}) {
     const resolve::Plan plan = stopped_by(obstacle);
     const EngineRow none = row_of(plan, [](const manifest::Build&) { return std::string("1 MiB"); });
     EXPECT_EQ(none.build + none.download + none.note, "none");

@@ -128,7 +128,7 @@ TEST_F(LocationFlagsTest, AreKnownToEveryCommandThatARemedyNames) {
           const std::string command = command_at(std::string(remedy.substr(at)));
           ++commands;
           if (command != elsewhere) {
-            EXPECT_NE(with_given_flags(command), command) << entry.name.code << ": " << remedy;
+            EXPECT_NE(with_given_flags(command), command) << text_of(entry.code) << ": " << remedy;
           }
         }
   EXPECT_GT(commands, 30);
@@ -162,7 +162,8 @@ TEST_F(LocationFlagsTest, AreInEveryRemedyOfADocumentAndNowhereElse) {
 // Policy may forbid the flag itself; the command that shows the policy would then be refused as well.
 TEST_F(LocationFlagsTest, AreNotRepeatedWherePolicyForbidsOne) {
   give({"reference", "--cache", "/c"});
-  const Diagnosis refused = diagnose("EH-P01").with("flag", "--cache").with("asked", "/c");
+  const Diagnosis refused =
+      diagnose(Code::forbidden_by_policy).with(Key::flag, "--cache").with(Key::asked, "/c");
   EXPECT_NE(described(refused).find("engine-info --verbose shows the policy"), std::string::npos)
       << described(refused);
   const std::string document =

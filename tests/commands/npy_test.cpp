@@ -43,8 +43,8 @@ class Npy : public testing::Test {
     const auto read = this->read(bytes);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().code, "EH-P30");
-    EXPECT_THAT(std::string(read.error().value("problem")), HasSubstr(problem));
-    EXPECT_THAT(std::string(read.error().value("remedy")), HasSubstr(remedy));
+    EXPECT_THAT(std::string(read.error().value(Key::problem)), HasSubstr(problem));
+    EXPECT_THAT(std::string(read.error().value(Key::remedy)), HasSubstr(remedy));
   }
   test::TemporaryFolder folder_;
 };
@@ -109,7 +109,7 @@ TEST_F(Npy, DoesNotReadForeignFilesWhole) {
   const auto read = read_npy(endless);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, "EH-P30");
-  EXPECT_THAT(std::string(read.error().value("problem")), HasSubstr("does not begin as an .npy file"));
+  EXPECT_THAT(std::string(read.error().value(Key::problem)), HasSubstr("does not begin as an .npy file"));
 }
 
 TEST_F(Npy, AHeaderIsShort) {
@@ -164,7 +164,7 @@ TEST_F(Npy, DoesNotWriteATypeWithoutANameAsAnother) {
     const auto written = write_npy(folder_ / "y.npy", type, {4}, data.data());
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, "EH-P30");
-    EXPECT_THAT(std::string(written.error().value("problem")), HasSubstr(load::name_of_type(type)));
+    EXPECT_THAT(std::string(written.error().value(Key::problem)), HasSubstr(load::name_of_type(type)));
     EXPECT_FALSE(std::filesystem::exists(folder_ / "y.npy"));
   }
 }
@@ -184,8 +184,9 @@ TEST_F(Npy, ReportsATooLargeArray) {
     const auto written = write_npy(folder_ / "y.npy", {ENGINE_FLOAT, 32, 1}, shape, nullptr);
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, "EH-P30");
-    EXPECT_THAT(std::string(written.error().value("problem")), HasSubstr("at most 17179869184 are written"));
-    EXPECT_THAT(std::string(written.error().value("problem")),
+    EXPECT_THAT(std::string(written.error().value(Key::problem)),
+                HasSubstr("at most 17179869184 are written"));
+    EXPECT_THAT(std::string(written.error().value(Key::problem)),
                 HasSubstr(shape.size() == 1 ? "it takes 21474836480 bytes" : "it takes more than"));
   }
   expect_refused(array("'<f4'", "abc", 1, 0, "False, 'shape': (9223372036854775807, 9223372036854775807)"),

@@ -61,10 +61,10 @@ TEST_F(OutputFilesTest, AnUnwritableOneIsReportedWithNameTypeAndRemedy) {
   ASSERT_TRUE(done);
   ASSERT_EQ(done->failures.size(), 1u);
   Diagnosis failure = done->failures.front();
-  explain::complete(failure);
-  EXPECT_THAT(failure.cause, HasSubstr("the output b.left (bfloat16[2]) was not written to "));
-  EXPECT_THAT(failure.cause, HasSubstr(".npy has no name for the type bfloat16"));
-  EXPECT_THAT(failure.remedy, ElementsAre(HasSubstr("let the model convert it")))
+  EXPECT_THAT(explain::render(failure).cause,
+              HasSubstr("the output b.left (bfloat16[2]) was not written to "));
+  EXPECT_THAT(explain::render(failure).cause, HasSubstr(".npy has no name for the type bfloat16"));
+  EXPECT_THAT(explain::render(failure).remedy, ElementsAre(HasSubstr("let the model convert it")))
       << "what is said of inputs does not help";
   EXPECT_EQ(explain::exit_status(failure), explain::ExitStatus::usage);
 }

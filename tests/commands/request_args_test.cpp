@@ -62,8 +62,8 @@ TEST(RequestArgsTest, AMalformedVersionIsReportedWithTheValidForms) {
     const auto request = request_of("engine-info", {typed, "", "", ""});
     ASSERT_FALSE(request) << typed;
     EXPECT_EQ(request.error().code, "EH-P40");
-    EXPECT_NE(request.error().value("problem").find(typed), std::string::npos) << typed;
-    EXPECT_NE(request.error().value("problem").find("==1.20.*"), std::string::npos) << typed;
+    EXPECT_NE(request.error().value(Key::problem).find(typed), std::string::npos) << typed;
+    EXPECT_NE(request.error().value(Key::problem).find("==1.20.*"), std::string::npos) << typed;
   }
 }
 

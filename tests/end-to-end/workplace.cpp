@@ -75,7 +75,7 @@ Ended Workplace::run(const std::string& command, std::vector<std::string> argume
   Ended run;
   const auto child = run_child(request(command, std::move(arguments), options));
   if (!child) {
-    ADD_FAILURE() << command << " could not be started: " << child.error().value("os_said");
+    ADD_FAILURE() << command << " could not be started: " << child.error().value(Key::os_said);
     return run;
   }
   run.timed_out = child->timed_out;

@@ -26,7 +26,7 @@ TEST(DescribeCode, AcceptsEverySpellingOfACode) {
 
 TEST(DescribeCode, LeavesNoBraceInReadableText) {
   for (const Entry& entry : all()) {
-    EXPECT_THAT(describe_code(entry), Not(HasSubstr("{"))) << entry.name.code;
+    EXPECT_THAT(describe_code(entry), Not(HasSubstr("{"))) << text_of(entry.code);
     EXPECT_THAT(describe_code(entry), HasSubstr(std::string(entry.meaning)));
   }
 }

@@ -15,17 +15,17 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Diagnosis missing() {
-  Diagnosis diagnosis = diagnose("EH-L02")
-                            .with("file", "/view/libengine_x.so")
-                            .with("library", "libcudart.so.13", "DT_NEEDED")
-                            .with("library", "libcublas.so.13", "DT_NEEDED")
-                            .with("needed_by", "/view/lib/libmid.so")
-                            .with("chain", "/view/libengine_x.so")
-                            .with("chain", "/view/lib/libtop.so")
-                            .with("chain", "/view/lib/libmid.so")
-                            .with("searched", "/usr/lib")
-                            .with("searched", "/lib")
-                            .with("os_said", "libcudart.so.13: cannot open shared object file");
+  Diagnosis diagnosis = diagnose(Code::library_missing_indirectly)
+                            .with(Key::file, "/view/libengine_x.so")
+                            .with(Key::library, "libcudart.so.13", "DT_NEEDED")
+                            .with(Key::library, "libcublas.so.13", "DT_NEEDED")
+                            .with(Key::needed_by, "/view/lib/libmid.so")
+                            .with(Key::chain, "/view/libengine_x.so")
+                            .with(Key::chain, "/view/lib/libtop.so")
+                            .with(Key::chain, "/view/lib/libmid.so")
+                            .with(Key::searched, "/usr/lib")
+                            .with(Key::searched, "/lib")
+                            .with(Key::os_said, "libcudart.so.13: cannot open shared object file");
   diagnosis.within("while opening x 1.0");
   return diagnosis;
 }
@@ -42,44 +42,49 @@ TEST(Describe, NamesTheNeederTheLibraryAndTheSearchedFolders) {
 
 TEST(Describe, FitsOnOneScreen) {
   Diagnosis diagnosis = missing();
-  for (int i = 0; i < 50; ++i) diagnosis.with("fact_" + std::to_string(i), std::string(3000, 'x'));
+  for (int i = 0; i < 50; ++i) diagnosis.with_named("fact_" + std::to_string(i), std::string(3000, 'x'));
   const std::string text = describe(diagnosis);
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 24);
 }
 
 TEST(Describe, RepeatsNothing) {
-  const std::string text =
-      describe(diagnose("EH-F04").with("file", "/a/b.so").with("size", "10").with("needed_size", "99"));
+  const std::string text = describe(diagnose(Code::file_truncated)
+                                        .with(Key::file, "/a/b.so")
+                                        .with(Key::size, "10")
+                                        .with(Key::needed_size, "99"));
   EXPECT_THAT(text, HasSubstr("/a/b.so is truncated: it has 10 of 99 bytes"));
   EXPECT_THAT(text, Not(HasSubstr("\n  file ")));
 }
 
 TEST(Describe, AValueInsideALongerWordIsNoRepetition) {
   const auto described = [](const char* file) {
-    return describe(diagnose("EH-F10").with("file", file).with("size", "20").with("type", "text file"));
+    return describe(diagnose(Code::not_a_shared_library)
+                        .with(Key::file, file)
+                        .with(Key::size, "20")
+                        .with(Key::type, "text file"));
   };
   EXPECT_THAT(described("/home/a20f/libx.so"), HasSubstr("\n  size        20\n"));
   EXPECT_THAT(described("/home/a-20/libx.so"), Not(HasSubstr("size")));
 }
 
 TEST(Describe, ALibraryThatIsThereAndCannotBeReadIsNotCalledMissing) {
-  const std::string text = describe(diagnose_errno("EH-F01", EIO)
-                                        .with("file", "/a/b.so")
-                                        .with("library", "b.so")
-                                        .with("needed_by", "/a/c.so"));
+  const std::string text = describe(diagnose_errno(Code::file_not_readable, EIO)
+                                        .with(Key::file, "/a/b.so")
+                                        .with(Key::library, "b.so")
+                                        .with(Key::needed_by, "/a/c.so"));
   EXPECT_THAT(text, HasSubstr("/a/b.so cannot be read: Input/output error"));
   EXPECT_THAT(text, Not(HasSubstr("does not exist")));
 }
 
 TEST(Describe, EscapesForeignTextForTerminals) {
   const std::string painting = "\x1b[2J\x07\x7f\xc2\x9b\nEH-S99 fake";
-  Diagnosis diagnosis = diagnose("EH-M02")
-                            .with("document", painting)
-                            .with("member", "builds[0].id" + painting)
-                            .with("problem", painting)
-                            .with("other" + painting, painting + "2", painting)
-                            .with("os_said", painting)
-                            .with("last_words", painting);
+  Diagnosis diagnosis = diagnose(Code::member_wrong)
+                            .with(Key::document, painting)
+                            .with(Key::member, "builds[0].id" + painting)
+                            .with(Key::problem, painting)
+                            .with_named("other" + painting, painting + "2", painting)
+                            .with(Key::os_said, painting)
+                            .with(Key::last_words, painting);
   diagnosis.within(painting);
   for (const std::string& text : {describe(diagnosis), one_line(diagnosis)}) {
     EXPECT_THAT(text, HasSubstr("\\x1b[2J\\x07\\x7f\\x9b EH-S99 fake"));
@@ -93,11 +98,12 @@ TEST(Describe, EscapesForeignTextForTerminals) {
 }
 
 TEST(Describe, FilesNamedByAPersonHaveTheirOwnRemedies) {
-  const Diagnosis full = diagnose("EH-F15").with("file", "/media/x.bundle").with("os_said", "No space left");
+  const Diagnosis full =
+      diagnose(Code::disk_full).with(Key::file, "/media/x.bundle").with(Key::os_said, "No space left");
   EXPECT_THAT(describe(full), HasSubstr("ENGINEHOST_CACHE"));
   EXPECT_THAT(describe(mark_as_argument(full)), Not(HasSubstr("ENGINEHOST_CACHE")));
   EXPECT_EQ(exit_status(mark_as_argument(full)), ExitStatus::cache) << "it is the disk all the same";
-  const Diagnosis none = diagnose("EH-F01").with("file", "/nope");
+  const Diagnosis none = diagnose(Code::file_not_readable).with(Key::file, "/nope");
   EXPECT_EQ(exit_status(none), ExitStatus::not_loaded);
   EXPECT_EQ(exit_status(mark_as_argument(none)), ExitStatus::usage);
   EXPECT_EQ(exit_status(mark_as_argument(none, "/nope")), ExitStatus::usage);
@@ -105,7 +111,7 @@ TEST(Describe, FilesNamedByAPersonHaveTheirOwnRemedies) {
 }
 
 TEST(Describe, ReportsAnUnknownCodeAsABug) {
-  EXPECT_THAT(describe(diagnose("EH-Q99")), HasSubstr("a bug of EngineHost"));
+  EXPECT_THAT(describe(diagnosis_named("EH-Q99")), HasSubstr("a bug of EngineHost"));
 }
 
 TEST(Describe, JsonHoldsTheSameFactsAndComesBack) {
@@ -120,17 +126,17 @@ TEST(Describe, JsonHoldsTheSameFactsAndComesBack) {
 }
 
 TEST(Describe, KeepsOneLineInOneLine) {
-  const std::string line = one_line(diagnose("EH-E01").with("message", "first\nsecond"));
+  const std::string line = one_line(diagnose(Code::engine_reports_error).with(Key::message, "first\nsecond"));
   EXPECT_EQ(line.find('\n'), std::string::npos);
   EXPECT_THAT(line, HasSubstr("first second"));
 }
 
 TEST(Describe, WrapsRowsAtTheWidth) {
-  EXPECT_EQ(describe(diagnose("EH-L08")
-                         .with("required_by", "/v/libx.so")
-                         .with("needs", "GLIBC_2.38")
-                         .with("path", "/lib/libc.so.6")
-                         .with("have", "GLIBC_2.36"),
+  EXPECT_EQ(describe(diagnose(Code::c_library_too_old)
+                         .with(Key::required_by, "/v/libx.so")
+                         .with(Key::needs, "GLIBC_2.38")
+                         .with(Key::path, "/lib/libc.so.6")
+                         .with(Key::have, "GLIBC_2.36"),
                      {.width = 60}),
             "EH-L08  libx.so needs GLIBC_2.38; /lib/libc.so.6 has\n"
             "        GLIBC_2.36\n"
@@ -142,31 +148,32 @@ TEST(Describe, WrapsRowsAtTheWidth) {
 }
 
 TEST(Describe, ColorsTheCodeAndTheLabels) {
-  EXPECT_EQ(describe(diagnose("EH-F13").with("file", "/v/libx.so"), {.color = true}),
-            "\x1b[1;31mEH-F13\x1b[0m  /v/libx.so was linked with -z nodlopen\n"
-            "  \x1b[2mfix\x1b[0m         ask the publisher to link the library without -z nodlopen");
+  EXPECT_EQ(
+      describe(diagnose(Code::loading_forbidden_by_library).with(Key::file, "/v/libx.so"), {.color = true}),
+      "\x1b[1;31mEH-F13\x1b[0m  /v/libx.so was linked with -z nodlopen\n"
+      "  \x1b[2mfix\x1b[0m         ask the publisher to link the library without -z nodlopen");
 }
 
 TEST(Describe, LeavesOutTheRefusedBuildsBesideThePlan) {
-  const Diagnosis none = diagnose("EH-S01")
-                             .with("engine", "x")
-                             .with("request", "x --require cu128")
-                             .with("count", "2")
-                             .with("build", "x-2")
-                             .with("reason", "needs a driver, found none")
-                             .with("first_code", "EH-G03")
-                             .with("candidate", "x-2: EH-G03 needs a driver, found none")
-                             .with("candidate", "x-1: EH-G03 needs a driver, found none");
+  const Diagnosis none = diagnose(Code::no_build_fits)
+                             .with(Key::engine, "x")
+                             .with(Key::request, "x --require cu128")
+                             .with(Key::count, "2")
+                             .with(Key::build, "x-2")
+                             .with(Key::reason, "needs a driver, found none")
+                             .with(Key::first_code, "EH-G03")
+                             .with(Key::candidate, "x-2: EH-G03 needs a driver, found none")
+                             .with(Key::candidate, "x-1: EH-G03 needs a driver, found none");
   EXPECT_THAT(describe(none), HasSubstr("\n  candidate   x-1: EH-G03 "));
   EXPECT_THAT(describe(none), Not(HasSubstr("x-2: EH-G03"))) << "the cause names it";
   EXPECT_THAT(describe(none, {.beside_plan = true}), Not(HasSubstr("candidate")));
 }
 
 TEST(Describe, PrintsTheLastOutputOnce) {
-  const std::string text = describe(diagnose("EH-R03")
-                                        .with("stage", "create")
-                                        .with("last_words", "bad table")
-                                        .with("os_said", "bad table"));
+  const std::string text = describe(diagnose(Code::engine_ended_process)
+                                        .with(Key::stage, "create")
+                                        .with(Key::last_words, "bad table")
+                                        .with(Key::os_said, "bad table"));
   EXPECT_EQ(text.find("bad table"), text.rfind("bad table")) << text;
 }
 

@@ -12,9 +12,8 @@ using ::testing::HasSubstr;
 
 Diagnosis read(std::string_view text) {
   const auto hint = read_loader_text(text);
-  if (!hint) return diagnose("nothing was read");
+  if (!hint) return diagnosis_named("nothing was read");
   Diagnosis diagnosis = to_diagnosis(*hint, text);
-  complete(diagnosis);
   return diagnosis;
 }
 
@@ -25,13 +24,13 @@ TEST(DyldText, X01AMissingLibraryComesWithItsNeederAndEveryFileTried) {
       "  Reason: tried: '/v/libc10.dylib' (no such file), '/opt/a (b)/libc10.dylib' (no such file), "
       "'/usr/lib/libc10.dylib' (no such file, not in dyld cache)");
   EXPECT_EQ(diagnosis.code, "EH-X01");
-  EXPECT_EQ(diagnosis.value("library"), "@rpath/libc10.dylib");
-  EXPECT_EQ(diagnosis.value("needed_by"), "/v/libengine_x.dylib");
-  const auto searched = diagnosis.values("searched");
+  EXPECT_EQ(diagnosis.value(Key::library), "@rpath/libc10.dylib");
+  EXPECT_EQ(diagnosis.value(Key::needed_by), "/v/libengine_x.dylib");
+  const auto searched = diagnosis.values(Key::searched);
   ASSERT_EQ(searched.size(), 3u);
   EXPECT_EQ(searched[1], "/opt/a (b)/libc10.dylib (no such file)");
   EXPECT_EQ(searched[2], "/usr/lib/libc10.dylib (no such file, not in dyld cache)");
-  EXPECT_THAT(diagnosis.cause, HasSubstr("libengine_x.dylib needs @rpath/libc10.dylib"));
+  EXPECT_THAT(render(diagnosis).cause, HasSubstr("libengine_x.dylib needs @rpath/libc10.dylib"));
 }
 
 TEST(DyldText, X01WithoutAnyRunPathTheReasonSaysSo) {
@@ -39,7 +38,7 @@ TEST(DyldText, X01WithoutAnyRunPathTheReasonSaysSo) {
       "Library not loaded: @rpath/libfoo.dylib\n  Referenced from: /v/libx.dylib\n  Reason: no LC_RPATH's "
       "found");
   EXPECT_EQ(diagnosis.code, "EH-X01");
-  EXPECT_TRUE(diagnosis.values("searched").empty());
+  EXPECT_TRUE(diagnosis.values(Key::searched).empty());
 }
 
 TEST(DyldText, X02AFileThatIsThereAndForAnotherProcessorIsTheCause) {
@@ -49,10 +48,10 @@ TEST(DyldText, X02AFileThatIsThereAndForAnotherProcessorIsTheCause) {
       "incompatible "
       "architecture (have 'arm64', need 'x86_64')), '/usr/lib/libc10.dylib' (no such file)");
   EXPECT_EQ(diagnosis.code, "EH-X02");
-  EXPECT_EQ(diagnosis.value("file"), "/b/libc10.dylib");
-  EXPECT_EQ(diagnosis.value("built_for"), "arm64");
-  EXPECT_EQ(diagnosis.value("machine"), "x86_64");
-  EXPECT_EQ(diagnosis.values("searched").size(), 3u);
+  EXPECT_EQ(diagnosis.value(Key::file), "/b/libc10.dylib");
+  EXPECT_EQ(diagnosis.value(Key::built_for), "arm64");
+  EXPECT_EQ(diagnosis.value(Key::machine), "x86_64");
+  EXPECT_EQ(diagnosis.values(Key::searched).size(), 3u);
 }
 
 struct Case {
@@ -96,7 +95,7 @@ TEST(DyldText, X03X04X05X06X08EachReasonGivesItsClass) {
   for (const Case& one : cases) {
     const Diagnosis diagnosis = read(one.text);
     EXPECT_EQ(diagnosis.code, one.code) << one.text;
-    EXPECT_EQ(diagnosis.value("file"), one.file) << one.text;
+    EXPECT_EQ(diagnosis.value(Key::file), one.file) << one.text;
   }
 }
 
@@ -106,14 +105,14 @@ TEST(DyldText, X07ANewerMacosIsDistinguishedFromAMissingSymbol) {
       "  Referenced from: <AB> /v/x.dylib (built for macOS 26.0 which is newer than running OS)\n"
       "  Expected in:     <CD> /System/Library/Frameworks/Accelerate.framework/Accelerate");
   EXPECT_EQ(newer.code, "EH-X07");
-  EXPECT_EQ(newer.value("required"), "26.0");
-  EXPECT_EQ(newer.value("symbol"), "_sgemm$NEWLAPACK");
-  EXPECT_EQ(newer.value("required_by"), "/v/x.dylib");
+  EXPECT_EQ(newer.value(Key::required), "26.0");
+  EXPECT_EQ(newer.value(Key::symbol), "_sgemm$NEWLAPACK");
+  EXPECT_EQ(newer.value(Key::required_by), "/v/x.dylib");
   const Diagnosis missing = read(
       "Symbol not found: __ZN3c105ErrorC1E\n  Referenced from: <AB> /v/x.dylib\n  Expected in: <CD> "
       "/v/libc10.dylib");
   EXPECT_EQ(missing.code, "EH-L12");
-  EXPECT_EQ(missing.value("symbol"), "__ZN3c105ErrorC1E");
+  EXPECT_EQ(missing.value(Key::symbol), "__ZN3c105ErrorC1E");
 }
 
 TEST(DyldText, AnEndlessOrBrokenListEnds) {

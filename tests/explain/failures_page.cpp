@@ -35,12 +35,12 @@ constexpr Family others[] = {
     {'E', "E: reported by the engine", ""},
 };
 
-std::string id_of(const Entry& entry) { return std::string(entry.name.code.substr(3)); }
+std::string id_of(const Entry& entry) { return std::string(text_of(entry.code).substr(3)); }
 
 std::vector<const Entry*> of(char letter) {
   std::vector<const Entry*> found;
   for (const Entry& entry : all())
-    if (entry.name.code[3] == letter) found.push_back(&entry);
+    if (text_of(entry.code)[3] == letter) found.push_back(&entry);
   return found;
 }
 
@@ -106,13 +106,13 @@ void add_item(std::string& text, const char* label, const std::string& value) {
 }
 
 std::string section(const Entry& entry, const TestsOfClasses& tests) {
-  std::string text = "### " + std::string(entry.name.code) + " " + std::string(entry.name.title) + "\n\n" +
+  std::string text = "### " + std::string(text_of(entry.code)) + " " + std::string(entry.title) + "\n\n" +
                      wrapped(cell(entry.meaning), 0) + "\n";
   add_item(text, "known before loading",
            entry.before.empty() ? "it cannot be detected" : std::string(entry.before));
   add_item(text, "known afterwards", std::string(entry.after));
   for (const std::string_view remedy : entry.remedies) add_item(text, "to do", readable(remedy));
-  add_item(text, "the build", std::string(consequence(*entry.category)));
+  add_item(text, "the build", std::string(consequence(entry.category)));
   std::string mark(name_of(entry.proof));
   if (!entry.unproduced.empty()) mark += ": " + std::string(entry.unproduced);
   add_item(text, "proven", mark);
@@ -183,7 +183,7 @@ std::string failures_page(const TestsOfClasses& tests) {
       "conda-forge's list. Other names for conda, and those for Fedora, come from their documents and are "
       "not\n"
       "verified: a remedy says \"probably\" before them.\n\n"
-      "The target `docs_failures` writes this page from host/explain/catalog and the names of the tests. Do "
+      "The target `docs_failures` writes this page from the folder failures and the names of the tests. Do "
       "not "
       "edit it.\n\n" +
       summary() + "\n";
@@ -201,7 +201,7 @@ std::string failures_page(const TestsOfClasses& tests) {
       std::string remedies;
       for (const std::string_view remedy : entry->remedies)
         remedies += (remedies.empty() ? "" : "; ") + readable(remedy);
-      text += "| " + std::string(entry->name.code) + " | " + cell(entry->name.title) + " | " +
+      text += "| " + std::string(text_of(entry->code)) + " | " + cell(entry->title) + " | " +
               cell(entry->meaning) + " | " + cell(remedies) + " | " + exit_status_text(*entry) + " |\n";
     }
     text += "\n";

@@ -38,17 +38,17 @@ TEST(FailuresPage, EveryClassOfAFailedLoadSaysHowFarItIsProven) {
     }
   EXPECT_EQ(count, 104);
   for (const Entry& entry : all()) {
-    if (std::string_view("NMPSE").find(entry.name.code[3]) == std::string_view::npos) continue;
-    EXPECT_EQ(entry.proof, Proof::none) << entry.name.code;
+    if (std::string_view("NMPSE").find(text_of(entry.code)[3]) == std::string_view::npos) continue;
+    EXPECT_EQ(entry.proof, Proof::none) << text_of(entry.code);
   }
 }
 
 TEST(FailuresPage, EveryProducedClassHasATestOfItsName) {
   for (const Entry& entry : all()) {
     if (entry.proof != Proof::produced) continue;
-    EXPECT_NE(tests().count(std::string(entry.name.code.substr(3))), 0u)
-        << entry.name.code << " is marked as produced in the catalog, but no test has "
-        << entry.name.code.substr(3) << " in its name";
+    EXPECT_NE(tests().count(std::string(text_of(entry.code).substr(3))), 0u)
+        << text_of(entry.code) << " is marked as produced in the catalog, but no test has "
+        << text_of(entry.code).substr(3) << " in its name";
   }
 }
 

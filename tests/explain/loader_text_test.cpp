@@ -126,7 +126,7 @@ TEST(LoaderText, EachTextGivesItsHint) {
     EXPECT_EQ(hint->symbol, one.symbol) << one.text;
     EXPECT_EQ(hint->version, one.version) << one.text;
     EXPECT_EQ(hint->required_by, one.required_by) << one.text;
-    EXPECT_EQ(to_diagnosis(*hint, one.text).value("os_said"), one.text);
+    EXPECT_EQ(to_diagnosis(*hint, one.text).value(Key::os_said), one.text);
   }
 }
 
@@ -206,8 +206,7 @@ TEST(LoaderText, TheReasonForWhichALibraryEndsTheProcessIsRead) {
     EXPECT_EQ(hint->subject, one.subject) << one.text;
     EXPECT_EQ(hint->found, one.found) << one.text;
     Diagnosis diagnosis = to_diagnosis(*hint, one.text);
-    complete(diagnosis);
-    EXPECT_FALSE(diagnosis.cause.empty() || diagnosis.remedy.empty()) << one.text;
+    EXPECT_FALSE(render(diagnosis).cause.empty() || render(diagnosis).remedy.empty()) << one.text;
   }
 }
 

@@ -192,10 +192,9 @@ TEST(Providers, PackagesThatProvideNothingAreNotNamed) {
 }
 
 TEST(Providers, TheRemedyForAMissingLibraryNamesItsProvider) {
-  Diagnosis diagnosis = diagnose("EH-R15").with("library", "zlibwapi.dll");
-  complete(diagnosis);
-  ASSERT_FALSE(diagnosis.remedy.empty());
-  EXPECT_THAT(diagnosis.remedy.front(), HasSubstr("probably conda package libzlib-wapi"));
+  Diagnosis diagnosis = diagnose(Code::run_time_library_missing).with(Key::library, "zlibwapi.dll");
+  ASSERT_FALSE(render(diagnosis).remedy.empty());
+  EXPECT_THAT(render(diagnosis).remedy.front(), HasSubstr("probably conda package libzlib-wapi"));
 }
 
 }  // namespace

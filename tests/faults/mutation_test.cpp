@@ -42,11 +42,11 @@ std::string unexplained(const Diagnosis& diagnosis, const Victim& victim) {
   if (entry == nullptr) return "no such class";
   if (entry->exit_status == explain::ExitStatus::bug) return "reported as an internal error";
   if (diagnosis.code == "EH-P20") return "the probe is blamed";
-  if (!diagnosis.value("file").starts_with(victim.spec.view.native())) return "no file of the build is named";
-  Diagnosis completed = diagnosis;
-  explain::complete(completed);
-  if (completed.cause.empty()) return "no cause";
-  if (completed.remedy.empty()) return "no remedy";
+  if (!diagnosis.value(Key::file).starts_with(victim.spec.view.native()))
+    return "no file of the build is named";
+  const explain::Rendered shown = explain::render(diagnosis);
+  if (shown.cause.empty()) return "no cause";
+  if (shown.remedy.empty()) return "no remedy";
   return {};
 }
 
@@ -126,20 +126,21 @@ class Mutation : public ::testing::Test {
     if (!problems || problems->empty()) return "the store did not notice the change";
     ++tally.noticed_by_digest;
     if (refused_before) {
-      ++stages_["before loading"][report.diagnoses.front().code];
+      ++stages_["before loading"][std::string(report.diagnoses.front().code_text())];
       const std::string why = unexplained(report.diagnoses.front(), victim);
-      if (!why.empty()) return "before: " + report.diagnoses.front().code + ": " + why;
+      if (!why.empty()) return "before: " + std::string(report.diagnoses.front().code_text()) + ": " + why;
     } else if (!probe.passed) {
-      ++stages_["in the probe"][probe.diagnosis->code];
+      ++stages_["in the probe"][std::string(probe.diagnosis->code_text())];
     }
     if (!probe.passed)
       if (const std::string why = unexplained(*probe.diagnosis, victim); !why.empty())
-        return "probe: " + probe.diagnosis->code + ": " + why + "\n" + explain::describe(*probe.diagnosis);
+        return "probe: " + std::string(probe.diagnosis->code_text()) + ": " + why + "\n" +
+               explain::describe(*probe.diagnosis);
     if (loader.opened()) {
       tally.warned += refused_before ? 1u : 0u;
       tally.failed_in_probe += !refused_before && !probe.passed ? 1u : 0u;
       tally.passed += !refused_before && probe.passed ? 1u : 0u;
-      if (refused_before && probe.passed) ++strict_[report.diagnoses.front().code];
+      if (refused_before && probe.passed) ++strict_[std::string(report.diagnoses.front().code_text())];
       return {};
     }
     tally.reported_before += refused_before ? 1u : 0u;

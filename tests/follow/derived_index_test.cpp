@@ -159,7 +159,7 @@ TEST_F(DerivedFromTheIndex, KeepsTheFactsThatTheTreeHas) {
   plan.facts = folder / "facts";
   const auto began = std::chrono::steady_clock::now();
   const auto derived = derive(row, "1.27.0");
-  ASSERT_TRUE(derived) << derived.error().code << " " << derived.error().value("problem");
+  ASSERT_TRUE(derived) << derived.error().code << " " << derived.error().value(Key::problem);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   EXPECT_LT(derived->fetched, 30'000'000u);
   EXPECT_LT(seconds, 10);
@@ -190,8 +190,8 @@ TEST_P(RowOfTheTree, IsDerivedAgain) {
   const Row row = row_of(build, given.cuda, given.parts);
   const auto began = std::chrono::steady_clock::now();
   const auto derived = derive(row, given.version);
-  ASSERT_TRUE(derived) << derived.error().code << " " << derived.error().value("file") << " "
-                       << derived.error().value("problem");
+  ASSERT_TRUE(derived) << derived.error().code << " " << derived.error().value(Key::file) << " "
+                       << derived.error().value(Key::problem);
   std::cout << given.build << ": " << derived->fetched << " bytes, "
             << std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() << " s\n";
   expect_as_in_the_tree(*derived, build);

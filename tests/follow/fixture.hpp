@@ -75,7 +75,7 @@ class FollowTest : public testing::Test {
   }
   static std::vector<std::string> codes(const Report& report) {
     std::vector<std::string> codes;
-    for (const Diagnosis& problem : report.problems) codes.push_back(problem.code);
+    for (const Diagnosis& problem : report.problems) codes.emplace_back(problem.code_text());
     return codes;
   }
 

@@ -197,7 +197,7 @@ TEST_F(FollowTest, ADamagedMemoryIsReported) {
   const auto result = run();
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, "EH-M17");
-  EXPECT_EQ(result.error().value("file"), path_text(memory_file));
+  EXPECT_EQ(result.error().value(Key::file), path_text(memory_file));
 }
 
 TEST_F(FollowTest, WithoutItsMemoryARunGivesTheSameManifest) {

@@ -89,7 +89,7 @@ class FromIndexTest : public DeriveTest {
     const fs::path file = request.folder / "engines/toy.json";
     const auto document = parse_json(test::read_text(file), "toy.json");
     const auto read = manifest::read_manifest(*document, path_text(request.folder), "toy.json");
-    EXPECT_TRUE(read) << (read ? "" : read.error().value("problem"));
+    EXPECT_TRUE(read) << (read ? "" : read.error().value(Key::problem));
     return read ? *read : nullptr;
   }
 
@@ -99,7 +99,7 @@ class FromIndexTest : public DeriveTest {
 
 TEST_F(FromIndexTest, MakesARepositoryThatSaysWhereItCameFrom) {
   const auto first = run();
-  ASSERT_TRUE(first) << first.error().code << first.error().value("problem");
+  ASSERT_TRUE(first) << first.error().code << first.error().value(Key::problem);
   EXPECT_EQ(first->builds, std::vector<std::string>{"toy-1.0-cpu"});
   ASSERT_TRUE(run("1.1"));
   const auto manifest = made();
@@ -117,7 +117,7 @@ TEST_F(FromIndexTest, ReportsAVersionThatThePlanDoesNotServe) {
   const auto refused = run("2.5");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-S37");
-  EXPECT_EQ(refused.error().value("served"), ">=1.0,<2");
+  EXPECT_EQ(refused.error().value(Key::served), ">=1.0,<2");
   EXPECT_FALSE(fs::exists(request.folder / "index.json"));
 }
 
@@ -126,7 +126,7 @@ TEST_F(FromIndexTest, ReportsASystemWithoutRows) {
   const auto refused = run();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-S37");
-  EXPECT_EQ(refused.error().value("no_row_for"), "linux " + std::string(test::architecture));
+  EXPECT_EQ(refused.error().value(Key::no_row_for), "linux " + std::string(test::architecture));
 }
 
 // Another process may have derived it between the reading and the writing.
@@ -162,7 +162,7 @@ TEST_F(FromIndexTest, ReportsAPluginThatWasNotCompiledBeforeItFetches) {
   write_own(Json::array());
   const auto refused = run();
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().value("component"), "toy-plugin");
+  EXPECT_EQ(refused.error().value(Key::component), "toy-plugin");
   EXPECT_EQ(server.requests("GET /"), 0);
 }
 
@@ -181,13 +181,13 @@ TEST_F(FromIndexTest, NamesWhatCompilesAnAdapterOfPyTorch) {
   write_own(Json::array(), "pytorch", Json::array().push(listed));
   const auto refused = run();
   ASSERT_FALSE(refused);
-  const std::string remedy(refused.error().value("remedy"));
+  const std::string remedy(refused.error().value(Key::remedy));
   EXPECT_THAT(remedy, testing::HasSubstr("fetch_headers.py --release 1.0.7 build/torch"));
   EXPECT_THAT(remedy, testing::HasSubstr("-DENGINEHOST_TORCH_ROOT="));
   const auto without = run("1.1");
-  EXPECT_THAT(std::string(without.error().value("remedy")),
+  EXPECT_THAT(std::string(without.error().value(Key::remedy)),
               testing::HasSubstr("the folder torch of its wheel"));
-  EXPECT_EQ(run("2.5").error().value("adapter"), "2.5");
+  EXPECT_EQ(run("2.5").error().value(Key::adapter), "2.5");
 }
 
 }  // namespace

@@ -75,8 +75,8 @@ TEST_F(HostileWheel, HasOtherBytesThanTheIndexStates) {
   EXPECT_THAT(problem(), HasSubstr("other bytes than the package index states"));
   const auto derived = derive();
   ASSERT_FALSE(derived);
-  EXPECT_EQ(derived.error().value("expected"), digest);
-  EXPECT_EQ(derived.error().value("actual"), sha256_hex(wheel_of(toy())));
+  EXPECT_EQ(derived.error().value(Key::expected), digest);
+  EXPECT_EQ(derived.error().value(Key::actual), sha256_hex(wheel_of(toy())));
 }
 
 TEST_F(HostileWheel, HasAnotherSizeThanTheIndexStates) {
@@ -130,7 +130,7 @@ TEST_F(HostileWheel, ComesFromAServerWithoutRanges) {
   const auto derived = derive();
   ASSERT_FALSE(derived);
   EXPECT_EQ(derived.error().code, "EH-N02");
-  EXPECT_EQ(derived.error().value("wheel"), file_of("toy", "1.0"));
+  EXPECT_EQ(derived.error().value(Key::wheel), file_of("toy", "1.0"));
 }
 
 }  // namespace

@@ -98,9 +98,9 @@ TEST_F(PlanFile, NamesLineAndNearestNameOfAMistake) {
     const auto plan = changed(mistake.before, mistake.after);
     ASSERT_FALSE(plan) << mistake.after;
     EXPECT_EQ(plan.error().code, "EH-M18");
-    EXPECT_EQ(plan.error().value("member"), mistake.member);
-    EXPECT_EQ(plan.error().value("line"), mistake.line) << mistake.after;
-    EXPECT_EQ(plan.error().value("nearest"), mistake.nearest) << mistake.after;
+    EXPECT_EQ(plan.error().value(Key::member), mistake.member);
+    EXPECT_EQ(plan.error().value(Key::line), mistake.line) << mistake.after;
+    EXPECT_EQ(plan.error().value(Key::nearest), mistake.nearest) << mistake.after;
   }
 }
 
@@ -108,14 +108,14 @@ TEST_F(PlanFile, NamesLineAndColumnOfBrokenJson) {
   const auto plan = changed("\"facts\": \"memory\",", "\"facts\" \"memory\",");
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, "EH-M18");
-  EXPECT_EQ(plan.error().value("line"), "2");
-  EXPECT_FALSE(plan.error().value("column").empty());
+  EXPECT_EQ(plan.error().value(Key::line), "2");
+  EXPECT_FALSE(plan.error().value(Key::column).empty());
 }
 
 TEST_F(PlanFile, RefusesALayoutThatNobodyUses) {
   const auto plan = changed("{\"layout\": \"maths\", \"version\": \"~=13.0\"}, ", "");
   ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().value("member"), "layouts.maths");
+  EXPECT_EQ(plan.error().value(Key::member), "layouts.maths");
 }
 
 TEST(VersionRange, FollowsPep440) {

@@ -134,10 +134,10 @@ class DeriveTest : public testing::Test {
     const auto derived = derive(version);
     EXPECT_FALSE(fs::exists(plan.facts) && !fs::is_empty(plan.facts));
     if (derived) return "none";
-    if (derived.error().code != "EH-M19") return derived.error().code;
-    EXPECT_NE(derived.error().value("remedy"), "");
-    EXPECT_EQ(derived.error().value("version"), version);
-    return std::string(derived.error().value("problem"));
+    if (std::string(derived.error().code_text()) != "EH-M19") return std::string(derived.error().code_text());
+    EXPECT_NE(derived.error().value(Key::remedy), "");
+    EXPECT_EQ(derived.error().value(Key::version), version);
+    return std::string(derived.error().value(Key::problem));
   }
 
   test::TemporaryFolder folder;

@@ -12,7 +12,7 @@ namespace {
 void read_list(std::string_view text) {
   const auto list = offline::read_bundle_list(text, "input");
   if (!list) {
-    require(!list.error().code.empty());
+    require(list.error().code != enginehost::Code::none);
     return;
   }
   // An accepted list is the same when it is written again.

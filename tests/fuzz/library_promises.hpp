@@ -13,7 +13,7 @@ inline binary::BinaryInfo read_any(const std::filesystem::path& file) {
     require(info->kind != binary::Kind::unknown);
     require(info->type == binary::Type::shared_library);
   }
-  for (const Diagnosis& problem : info->problems) require(problem.code.rfind("EH-", 0) == 0);
+  for (const Diagnosis& problem : info->problems) require(problem.code != Code::none);
   require(!info->sniffed.empty());
   return std::move(*info);
 }

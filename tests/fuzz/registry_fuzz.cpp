@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto* list : {&document->layers, &document->manifests})
       for (const oci::Descriptor& entry : *list) require(entry.digest.size() == 64);
   } else {
-    require(document.error().code == "EH-N32");
+    require(document.error().code == Code::not_an_image_manifest);
   }
 
   if (const auto token = oci::token_in(text)) require(!token->empty() && is_one_line(*token));

@@ -7,7 +7,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto table = binary::read_symbols(file)) {
     fuzz::require(table->exports.size() + table->imports.size() <= 2 * size + 65536);
   } else {
-    fuzz::require(table.error().code.rfind("EH-", 0) == 0);
+    fuzz::require(table.error().code != Code::none);
   }
   if (const auto header = binary::read_plugin_header(file)) {
     fuzz::require(header->exports.size() <= 16);

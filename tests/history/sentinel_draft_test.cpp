@@ -86,7 +86,7 @@ TEST(SentinelDraft, BeyondTheFileSizeLimitIsAFailureAndNoSignal) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_FALSE(sentinel);
   EXPECT_EQ(sentinel.error().code, "EH-F17");
-  EXPECT_EQ(sentinel.error().value("limit"), "300");
+  EXPECT_EQ(sentinel.error().value(Key::limit), "300");
   EXPECT_THAT(names_in(folder), IsEmpty());
 }
 

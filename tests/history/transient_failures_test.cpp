@@ -32,7 +32,7 @@ TEST_F(TransientFailures, WithoutAFreeDescriptorNothingIsKnown) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   ASSERT_TRUE(result.failure);
   EXPECT_EQ(result.failure->code, "EH-F24");
-  EXPECT_EQ(result.failure->value("folder"), (folder.path / "history").native());
+  EXPECT_EQ(result.failure->value(Key::folder), (folder.path / "history").native());
   EXPECT_FALSE(read(folder.path, 0).failure);
 }
 
@@ -45,8 +45,8 @@ TEST_F(TransientFailures, ARecordThatCannotBeReadIsNeitherAbsentNorDamaged) {
   const ReadResult result = read(folder.path, 0);
   ASSERT_TRUE(result.failure);
   EXPECT_EQ(result.failure->code, "EH-F23");
-  EXPECT_EQ(result.failure->value("file"), record.native());
-  EXPECT_EQ(result.failure->value("errno"), "EIO");
+  EXPECT_EQ(result.failure->value(Key::file), record.native());
+  EXPECT_EQ(result.failure->value(Key::errno_), "EIO");
   EXPECT_THAT(result.unreadable, ElementsAre("b"));
   EXPECT_THAT(result.warnings, ElementsAre(HasSubstr(record.native() + " cannot be read now")));
   ReadResult own;

@@ -58,8 +58,8 @@ class Environments : public Workshop {
     return nullptr;
   }
 
-  static std::string evidence(const std::vector<Evidence>& all, const std::string& what) {
-    for (const Evidence& one : all)
+  static std::string evidence(const std::vector<manifest::InstallationSign>& all, const std::string& what) {
+    for (const manifest::InstallationSign& one : all)
       if (one.what == what) return one.value;
     return {};
   }

@@ -16,7 +16,7 @@ class Identify : public test::Environments {
  protected:
   Runtime runtime(const std::string& path, const std::string& engine) const {
     const auto installation = identify(folder() / path);
-    EXPECT_TRUE(installation) << (installation ? "" : installation.error().code);
+    EXPECT_TRUE(installation) << (installation ? "" : std::string(installation.error().code_text()));
     const Runtime* found = installation ? find(*installation, engine) : nullptr;
     EXPECT_NE(found, nullptr);
     return found != nullptr ? *found : Runtime{};
@@ -102,8 +102,8 @@ TEST_F(Identify, AFileInPlaceOfAFolderIsReported) {
     const auto installation = identify(path);
     ASSERT_FALSE(installation);
     EXPECT_EQ(installation.error().code, "EH-S30");
-    EXPECT_EQ(installation.error().value("problem"), problem);
-    EXPECT_EQ(installation.error().value("path"), path.native());
+    EXPECT_EQ(installation.error().value(Key::problem), problem);
+    EXPECT_EQ(installation.error().value(Key::path), path.native());
   }
 }
 
@@ -112,7 +112,7 @@ TEST_F(Identify, AFolderWithoutEngineNamesTheFilesLookedFor) {
   const auto installation = identify(folder() / "empty");
   ASSERT_FALSE(installation);
   EXPECT_EQ(installation.error().code, "EH-S31");
-  EXPECT_THAT(installation.error().values("looked_for"), Contains("libtorch_cpu.so"));
+  EXPECT_THAT(installation.error().values(Key::looked_for), Contains("libtorch_cpu.so"));
 }
 
 TEST_F(Identify, ADamagedLibraryIsNamedWithItsDamage) {
@@ -123,7 +123,7 @@ TEST_F(Identify, ADamagedLibraryIsNamedWithItsDamage) {
   const Runtime torch = runtime("site", "pytorch");
   ASSERT_TRUE(torch.problem);
   EXPECT_EQ(torch.problem->code, "EH-F04");
-  EXPECT_EQ(torch.problem->value("file"), at("site/torch/lib/libtorch_cpu.so"));
+  EXPECT_EQ(torch.problem->value(Key::file), at("site/torch/lib/libtorch_cpu.so"));
 }
 
 TEST_F(Identify, APackageWithoutItsLibraryIsReported) {
@@ -132,7 +132,7 @@ TEST_F(Identify, APackageWithoutItsLibraryIsReported) {
   const Runtime torch = runtime("site", "pytorch");
   ASSERT_TRUE(torch.problem);
   EXPECT_EQ(torch.problem->code, "EH-S30");
-  EXPECT_THAT(std::string(torch.problem->value("problem")), HasSubstr("libtorch_cpu.so is not"));
+  EXPECT_THAT(std::string(torch.problem->value(Key::problem)), HasSubstr("libtorch_cpu.so is not"));
 }
 
 TEST_F(Identify, AnotherProcessorIsReadFromTheFiles) {
@@ -206,8 +206,8 @@ TEST_F(TwoPackages, G26AnOverwrittenLibraryIsAProblem) {
   const Runtime found = runtime("site", "onnxruntime");
   ASSERT_TRUE(found.problem);
   EXPECT_EQ(found.problem->code, "EH-G26");
-  EXPECT_EQ(found.problem->value("package"), "onnxruntime");
-  EXPECT_EQ(found.problem->value("overwritten"), "onnxruntime-gpu");
+  EXPECT_EQ(found.problem->value(Key::package), "onnxruntime");
+  EXPECT_EQ(found.problem->value(Key::overwritten), "onnxruntime-gpu");
 }
 
 // Two releases: the newer library's file has another name.

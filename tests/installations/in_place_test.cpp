@@ -51,7 +51,7 @@ class InPlaceBuilds : public test::Environments {
                          .set("components", Json::array())));
     manifest::Catalog result;
     auto manifest = manifest::read_manifest(document, "/repository", "test");
-    EXPECT_TRUE(manifest) << (manifest ? "" : std::string(manifest.error().value("problem")));
+    EXPECT_TRUE(manifest) << (manifest ? "" : std::string(manifest.error().value(Key::problem)));
     if (manifest) manifest::merge(result, std::move(*manifest));
     return result;
   }
@@ -103,9 +103,9 @@ TEST_P(UnfitPlugins, AreReportedWithWhatWasFound) {
   ASSERT_TRUE(build);
   ASSERT_TRUE(build->in_place->problem);
   EXPECT_EQ(build->in_place->problem->code, "EH-S32");
-  EXPECT_THAT(std::string(build->in_place->problem->value("installed")),
+  EXPECT_THAT(std::string(build->in_place->problem->value(Key::installed)),
               HasSubstr("pytorch 2.0.1 cpu, C++11 ABI 1"));
-  ASSERT_EQ(build->in_place->problem->values("plugin").size(), 1u);
+  ASSERT_EQ(build->in_place->problem->values(Key::plugin).size(), 1u);
 }
 INSTANTIATE_TEST_SUITE_P(
     Each, UnfitPlugins,
@@ -128,7 +128,7 @@ TEST_F(InPlaceBuilds, AreOfAReleaseThatThePluginServes) {
   const auto problem_with = [&](const std::string& range) {
     const auto build =
         build_of("site", catalog("pytorch", "2.0.0", "cpu", {}, "1", true, {"versions." + range}));
-    return build && build->in_place->problem ? std::string(build->in_place->problem->value("plugin"))
+    return build && build->in_place->problem ? std::string(build->in_place->problem->value(Key::plugin))
                                              : "none";
   };
   EXPECT_EQ(problem_with(">=2.0,<2.1"), "none");

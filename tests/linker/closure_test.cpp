@@ -48,7 +48,7 @@ class ClosureOf : public test::Workshop {
   std::string codes(const Closure& closure) const {
     std::string all;
     for (const Diagnosis& diagnosis : diagnose_closure(machine_, closure))
-      all += (all.empty() ? "" : " ") + diagnosis.code;
+      all += (all.empty() ? "" : " ") + std::string(diagnosis.code_text());
     return all;
   }
   Diagnosis only(const Closure& closure) const {
@@ -75,8 +75,8 @@ TEST_F(ClosureOf, L01AllMissingDirectNeedsAreListedWithEveryPlaceSearched) {
   EXPECT_FALSE(closure.loads());
   const Diagnosis diagnosis = only(closure);
   EXPECT_EQ(diagnosis.code, "EH-L01");
-  EXPECT_THAT(diagnosis.values("library"), ElementsAre("one.so", "two.so"));
-  EXPECT_EQ(diagnosis.value("needed_by"), engine.native());
+  EXPECT_THAT(diagnosis.values(Key::library), ElementsAre("one.so", "two.so"));
+  EXPECT_EQ(diagnosis.value(Key::needed_by), engine.native());
   ASSERT_EQ(closure.missing.size(), 2u);
   const auto& searched = closure.missing[0].searched;
   ASSERT_GE(searched.size(), 5u);
@@ -98,9 +98,9 @@ TEST_F(ClosureOf, L02AMissingNeedFurtherDownComesWithItsChain) {
   std::filesystem::remove(folder() / "bottom.so");
   const Diagnosis diagnosis = only(close_over(engine));
   EXPECT_EQ(diagnosis.code, "EH-L02");
-  EXPECT_THAT(diagnosis.values("chain"), ElementsAre(engine.native(), in("middle.so")));
-  EXPECT_EQ(diagnosis.value("library"), "bottom.so");
-  EXPECT_EQ(diagnosis.value("needed_by"), in("middle.so"));
+  EXPECT_THAT(diagnosis.values(Key::chain), ElementsAre(engine.native(), in("middle.so")));
+  EXPECT_EQ(diagnosis.value(Key::library), "bottom.so");
+  EXPECT_EQ(diagnosis.value(Key::needed_by), in("middle.so"));
 }
 
 TEST_F(ClosureOf, L03ALibraryBesideOneWithoutRUNPATHIsPresentButNotFound) {
@@ -109,7 +109,7 @@ TEST_F(ClosureOf, L03ALibraryBesideOneWithoutRUNPATHIsPresentButNotFound) {
   const auto engine = part("engine.so", {"middle.so"}, {"-Wl,-rpath,$ORIGIN", "-Wl,--enable-new-dtags"});
   const Diagnosis diagnosis = only(close_over(engine));
   EXPECT_EQ(diagnosis.code, "EH-L03");
-  EXPECT_EQ(diagnosis.value("present_at"), in("bottom.so"));
+  EXPECT_EQ(diagnosis.value(Key::present_at), in("bottom.so"));
   // Opened first by its path, as our loader does, it serves the later need by its SONAME.
   const Closure preloaded = close_over(engine, {folder() / "bottom.so"});
   EXPECT_TRUE(preloaded.loads());
@@ -130,8 +130,8 @@ TEST_F(ClosureOf, L04L05ALibraryOfAnotherMachineIsNamedAsSuch) {
   const auto foreign = library("foreign.so", "int f;\n", {"-Wl,-soname,dep.so"}, cross);
   Diagnosis diagnosis = only(close_over(foreign));
   EXPECT_EQ(diagnosis.code, "EH-L04");
-  EXPECT_EQ(diagnosis.value("built_for"), test::other_architecture);
-  EXPECT_EQ(diagnosis.value("machine"), test::architecture);
+  EXPECT_EQ(diagnosis.value(Key::built_for), test::other_architecture);
+  EXPECT_EQ(diagnosis.value(Key::machine), test::architecture);
 
   part("good/dep.so");
   const auto engine = part("engine.so", {"good/dep.so"}, {"-Wl,-rpath,$ORIGIN/first:$ORIGIN/second"});
@@ -140,9 +140,9 @@ TEST_F(ClosureOf, L04L05ALibraryOfAnotherMachineIsNamedAsSuch) {
   std::filesystem::rename(foreign, folder() / "first/dep.so");
   diagnosis = only(close_over(engine));
   EXPECT_EQ(diagnosis.code, "EH-L05");
-  EXPECT_EQ(diagnosis.value("file"), in("first/dep.so"));
-  EXPECT_EQ(diagnosis.value("library"), "dep.so");
-  EXPECT_EQ(diagnosis.value("needed_by"), engine.native());
+  EXPECT_EQ(diagnosis.value(Key::file), in("first/dep.so"));
+  EXPECT_EQ(diagnosis.value(Key::library), "dep.so");
+  EXPECT_EQ(diagnosis.value(Key::needed_by), engine.native());
   // The loader skips it, so a good one in the next folder is taken without any problem.
   part("second/dep.so");
   const Closure closure = close_over(engine);
@@ -157,8 +157,8 @@ TEST_F(ClosureOf, L06ALibraryOfAnotherWordSizeIsNamedAsSuch) {
   const auto narrow = library("narrow.so", "int f;\n", {"-nostdlib", "-m32"});
   const Diagnosis diagnosis = only(close_over(narrow));
   EXPECT_EQ(diagnosis.code, "EH-L06");
-  EXPECT_EQ(diagnosis.value("built_for"), "i386");
-  EXPECT_EQ(diagnosis.value("built_for_bits"), "32");
+  EXPECT_EQ(diagnosis.value(Key::built_for), "i386");
+  EXPECT_EQ(diagnosis.value(Key::built_for_bits), "32");
 }
 
 TEST_F(ClosureOf, ADamagedDependencyEndsTheSearchAsInTheLoader) {
@@ -179,7 +179,7 @@ TEST_F(ClosureOf, ADamagedDependencyEndsTheSearchAsInTheLoader) {
     EXPECT_FALSE(closure.loads()) << one.code;
     EXPECT_EQ(codes(closure), one.code);
     EXPECT_TRUE(closure.missing.empty()) << one.code;
-    EXPECT_EQ(only(closure).value("needed_by"), engine.native());
+    EXPECT_EQ(only(closure).value(Key::needed_by), engine.native());
   }
 }
 
@@ -205,11 +205,11 @@ TEST_F(ClosureOf, L08L09L15AVersionIsLookedUpInTheFileThatIsFound) {
     EXPECT_FALSE(closure.loads());
     const Diagnosis diagnosis = only(closure);
     EXPECT_EQ(diagnosis.code, one.code);
-    EXPECT_EQ(diagnosis.value("needs"), one.needs);
-    EXPECT_EQ(diagnosis.value("path"), in(std::string("old/") + one.soname));
-    EXPECT_EQ(diagnosis.value("required_by"), engine.native());
+    EXPECT_EQ(diagnosis.value(Key::needs), one.needs);
+    EXPECT_EQ(diagnosis.value(Key::path), in(std::string("old/") + one.soname));
+    EXPECT_EQ(diagnosis.value(Key::required_by), engine.native());
     if (std::string(one.wanted) != "GLIBC_ABI_DT_RELR") {
-      EXPECT_EQ(diagnosis.value("have"), one.has);
+      EXPECT_EQ(diagnosis.value(Key::have), one.has);
     }
   }
 }
@@ -229,8 +229,8 @@ TEST_F(ClosureOf, L27ALibraryForANewerProcessorIsRefused) {
   machine_.isa = 1 | 2 | 4;
   const Diagnosis diagnosis = only(close_over(engine));
   EXPECT_EQ(diagnosis.code, "EH-L27");
-  EXPECT_EQ(diagnosis.value("needs"), "x86-64-v4");
-  EXPECT_EQ(diagnosis.value("have"), "x86-64-v3");
+  EXPECT_EQ(diagnosis.value(Key::needs), "x86-64-v4");
+  EXPECT_EQ(diagnosis.value(Key::have), "x86-64-v3");
   machine_.isa |= 8;
   EXPECT_TRUE(close_over(engine).loads());
 }
@@ -278,7 +278,7 @@ TEST_F(ClosureOf, L32APathThatBeginsAtTheCurrentFolderIsWarnedOf) {
   machine_.current_directory = folder();
   Closure closure = close_over(engine);
   ASSERT_EQ(closure.warnings.size(), 1u);
-  EXPECT_EQ(closure.warnings[0].value("element"), "here");
+  EXPECT_EQ(closure.warnings[0].value(Key::element), "here");
   // The same for a need, which is not searched for.
   run({"patchelf", "--remove-rpath", engine.native()});
   run({"patchelf", "--replace-needed", "dep.so", "here/dep.so", engine.native()});
@@ -287,7 +287,7 @@ TEST_F(ClosureOf, L32APathThatBeginsAtTheCurrentFolderIsWarnedOf) {
   EXPECT_EQ(closure.find("here/dep.so")->path, in("here/dep.so"));
   ASSERT_EQ(closure.warnings.size(), 1u);
   EXPECT_EQ(closure.warnings[0].code, "EH-L32");
-  EXPECT_EQ(closure.warnings[0].value("library"), "here/dep.so");
+  EXPECT_EQ(closure.warnings[0].value(Key::library), "here/dep.so");
 }
 
 TEST_F(ClosureOf, L03ANeedWithASlashIsReportedAsWrittenWithTheOnlyPath) {
@@ -297,18 +297,18 @@ TEST_F(ClosureOf, L03ANeedWithASlashIsReportedAsWrittenWithTheOnlyPath) {
   machine_.current_directory = "/";
   const Diagnosis there = only(close_over(engine));
   EXPECT_EQ(there.code, "EH-L03");
-  EXPECT_EQ(there.value("library"), "here/dep.so");
-  EXPECT_EQ(there.value("tried"), "/here/dep.so");
-  EXPECT_EQ(there.value("current_folder"), "/");
-  EXPECT_EQ(there.value("present_at"), in("here/dep.so"));
+  EXPECT_EQ(there.value(Key::library), "here/dep.so");
+  EXPECT_EQ(there.value(Key::tried), "/here/dep.so");
+  EXPECT_EQ(there.value(Key::current_folder), "/");
+  EXPECT_EQ(there.value(Key::present_at), in("here/dep.so"));
   std::filesystem::remove(folder() / "here/dep.so");
   EXPECT_EQ(only(close_over(engine)).code, "EH-L01");
   run({"patchelf", "--replace-needed", "here/dep.so", "/gone/dep.so", engine.native()});
   const Diagnosis gone = only(close_over(engine));
   EXPECT_EQ(gone.code, "EH-L01");
-  EXPECT_EQ(gone.value("library"), "/gone/dep.so");
-  EXPECT_EQ(gone.value("tried"), "/gone/dep.so");
-  EXPECT_EQ(gone.value("current_folder"), "");
+  EXPECT_EQ(gone.value(Key::library), "/gone/dep.so");
+  EXPECT_EQ(gone.value(Key::tried), "/gone/dep.so");
+  EXPECT_EQ(gone.value(Key::current_folder), "");
 }
 
 // The name that patchelf --replace-needed has to get.
@@ -318,16 +318,16 @@ TEST_F(ClosureOf, L01ANeedWithATokenIsReportedAsWritten) {
   run({"patchelf", "--replace-needed", "dep.so", "$ORIGIN/libs/dep.so", engine.native()});
   const Diagnosis gone = only(close_over(engine));
   EXPECT_EQ(gone.code, "EH-L01");
-  EXPECT_EQ(gone.value("library"), "$ORIGIN/libs/dep.so");
-  EXPECT_EQ(gone.value("tried"), in("libs/dep.so"));
-  EXPECT_EQ(gone.value("current_folder"), "");
+  EXPECT_EQ(gone.value(Key::library), "$ORIGIN/libs/dep.so");
+  EXPECT_EQ(gone.value(Key::tried), in("libs/dep.so"));
+  EXPECT_EQ(gone.value(Key::current_folder), "");
   // A file there that is skipped is reported instead.
   std::string other = bytes_of(folder() / "dep.so");
   other[18] = static_cast<char>(machine_.architecture == "x86_64" ? 183 : 62);
   write("libs/dep.so", other);
   const Diagnosis foreign = only(close_over(engine));
   EXPECT_EQ(foreign.code, "EH-L05");
-  EXPECT_EQ(foreign.value("file"), in("libs/dep.so"));
+  EXPECT_EQ(foreign.value(Key::file), in("libs/dep.so"));
   part("libs/dep.so");
   EXPECT_TRUE(close_over(engine).loads());
 }
@@ -348,8 +348,8 @@ TEST_F(ClosureOf, ALibraryThatCannotBeReadIsNotMissingAndEndsTheSearch) {
       std::string all = closure.find("dep.so") == nullptr && closure.missing.empty() ? "" : "went on ";
       for (const Rejected& one : closure.rejected) all += one.why + " " + (one.fatal ? "fatal " : "");
       for (const Diagnosis& one : diagnose_closure(machine_, closure))
-        all += one.code + " " + std::string(one.value("file")) + " " + std::string(one.value("errno")) + " " +
-               std::string(one.value("needed_by")) + "\n";
+        all += std::string(one.code_text()) + " " + std::string(one.value(Key::file)) + " " +
+               std::string(one.value(Key::errno_)) + " " + std::string(one.value(Key::needed_by)) + "\n";
       return all;
     });
   };
@@ -418,8 +418,8 @@ TEST_F(ClosureOf, ADanglingLinkInTheSearchedFoldersIsNamed) {
   std::filesystem::create_symlink("dep.so.1.2.3", folder() / "links/dep.so");
   const Diagnosis diagnosis = only(close_over(engine));
   EXPECT_EQ(diagnosis.code, "EH-F11");
-  EXPECT_EQ(diagnosis.value("link"), in("links/dep.so"));
-  EXPECT_EQ(diagnosis.value("target"), "dep.so.1.2.3");
+  EXPECT_EQ(diagnosis.value(Key::link), in("links/dep.so"));
+  EXPECT_EQ(diagnosis.value(Key::target), "dep.so.1.2.3");
 }
 
 TEST_F(ClosureOf, ADescribedMachineIsJudgedByItsOwnTree) {
@@ -461,8 +461,8 @@ TEST_F(ClosureOf, APageSizeLargerThanTheLibrarysAlignmentIsF12) {
   machine_.page_size = 65536;
   const Diagnosis diagnosis = only(close_over(engine));
   EXPECT_EQ(diagnosis.code, "EH-F12");
-  EXPECT_EQ(diagnosis.value("alignment"), "4096");
-  EXPECT_EQ(diagnosis.value("page_size"), "65536");
+  EXPECT_EQ(diagnosis.value(Key::alignment), "4096");
+  EXPECT_EQ(diagnosis.value(Key::page_size), "65536");
 }
 
 TEST_F(ClosureOf, AMissingOrForeignFileIsReportedBeforeAnySearch) {

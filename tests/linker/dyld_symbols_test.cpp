@@ -58,10 +58,10 @@ TEST_F(DyldSymbols, L12AMissingSymbolIsNamedWithNeederAndExpectedLibrary) {
     const auto found = missing("libengine.dylib");
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].code, "EH-L12");
-    EXPECT_THAT(found[0].values("symbol"), ::testing::UnorderedElementsAre("_two", "_three"));
-    EXPECT_EQ(found[0].value("required_by"), "/engine/libengine.dylib");
-    EXPECT_EQ(found[0].value("library"), "@rpath/libbase.dylib");
-    EXPECT_EQ(found[0].value("expected_in"), "/engine/libbase.dylib");
+    EXPECT_THAT(found[0].values(Key::symbol), ::testing::UnorderedElementsAre("_two", "_three"));
+    EXPECT_EQ(found[0].value(Key::required_by), "/engine/libengine.dylib");
+    EXPECT_EQ(found[0].value(Key::library), "@rpath/libbase.dylib");
+    EXPECT_EQ(found[0].value(Key::expected_in), "/engine/libbase.dylib");
   }
 }
 
@@ -74,7 +74,7 @@ TEST_F(DyldSymbols, OfAnotherLibraryThanTheNamedOneDoNotServe) {
   dylib("libother.dylib", "int one(void) { return 1; } int other(void) { return 1; }");
   const auto found = missing("libengine.dylib");
   ASSERT_EQ(found.size(), 1u) << "two-level: /engine/libother.dylib is not asked";
-  EXPECT_THAT(found[0].values("symbol"), ElementsAre("_one"));
+  EXPECT_THAT(found[0].values(Key::symbol), ElementsAre("_one"));
 }
 
 TEST_F(DyldSymbols, ThatAreWeakOrMayComeFromAnywhereAreNoFault) {
@@ -96,7 +96,7 @@ TEST_F(DyldSymbols, OfAReexportedLibraryBelongToTheReexporter) {
   dylib("libinner.dylib", "int deeper(void) { return 1; }");
   const auto found = missing("libengine.dylib");
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_THAT(found[0].values("symbol"), ElementsAre("_inner"));
+  EXPECT_THAT(found[0].values(Key::symbol), ElementsAre("_inner"));
 }
 
 }  // namespace

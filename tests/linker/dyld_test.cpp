@@ -112,21 +112,21 @@ TEST_F(Dyld, X01AMissingLibraryIsNamedWithItsNeederAndEveryPathTried) {
   EXPECT_FALSE(closure.loads());
   const Diagnosis diagnosis = only(closure);
   EXPECT_EQ(diagnosis.code, "EH-X01");
-  EXPECT_EQ(diagnosis.value("library"), "@rpath/libgone.dylib");
-  EXPECT_EQ(diagnosis.value("needed_by"), "/engine/libmid.dylib");
-  EXPECT_THAT(diagnosis.values("chain"), ElementsAre("/engine/libengine.dylib", "/engine/libmid.dylib"));
-  EXPECT_THAT(diagnosis.values("searched"),
+  EXPECT_EQ(diagnosis.value(Key::library), "@rpath/libgone.dylib");
+  EXPECT_EQ(diagnosis.value(Key::needed_by), "/engine/libmid.dylib");
+  EXPECT_THAT(diagnosis.values(Key::chain), ElementsAre("/engine/libengine.dylib", "/engine/libmid.dylib"));
+  EXPECT_THAT(diagnosis.values(Key::searched),
               ElementsAre("/engine/deps/libgone.dylib", "/engine/libgone.dylib", "/App/lib/libgone.dylib",
                           "/usr/local/lib/libgone.dylib", "/usr/lib/libgone.dylib"));
-  EXPECT_TRUE(diagnosis.value("no_rpath").empty());
+  EXPECT_TRUE(diagnosis.value(Key::no_rpath).empty());
 }
 
 TEST_F(Dyld, X01WithoutAnyLCRPATHTheReasonNamesTheLibrarysFolder) {
   dylib("/engine/libdep.dylib");
   dylib("/engine/libengine.dylib", {"/engine/libdep.dylib"});
   const Diagnosis diagnosis = only(close_over("/engine/libengine.dylib"));
-  EXPECT_EQ(diagnosis.value("no_rpath"), "@rpath/libdep.dylib");
-  EXPECT_EQ(diagnosis.value("present_at"), "/engine/libdep.dylib");
+  EXPECT_EQ(diagnosis.value(Key::no_rpath), "@rpath/libdep.dylib");
+  EXPECT_EQ(diagnosis.value(Key::present_at), "/engine/libdep.dylib");
   // Opened first by its path, as our loader does, it is found by its install name.
   EXPECT_TRUE(close_over("/engine/libengine.dylib", {"/engine/libdep.dylib"}).loads());
 }
@@ -213,8 +213,8 @@ TEST_F(Dyld, LoaderPathIsTheNeedersFolderAndExecutablePathThePrograms) {
   machine_.program = "/opt/bin/python3";
   const Diagnosis diagnosis = only(close_over("/a/libengine.dylib"));
   EXPECT_EQ(diagnosis.code, "EH-X01");
-  EXPECT_EQ(diagnosis.value("library"), "@executable_path/../Frameworks/libtool.dylib");
-  EXPECT_THAT(diagnosis.values("searched"), Contains("/opt/Frameworks/libtool.dylib"));
+  EXPECT_EQ(diagnosis.value(Key::library), "@executable_path/../Frameworks/libtool.dylib");
+  EXPECT_THAT(diagnosis.values(Key::searched), Contains("/opt/Frameworks/libtool.dylib"));
 }
 
 TEST_F(Dyld, LibrariesOfTheSharedCacheAreNeverLookedForOnDisk) {
@@ -228,7 +228,7 @@ TEST_F(Dyld, LibrariesOfTheSharedCacheAreNeverLookedForOnDisk) {
   EXPECT_TRUE(closure.loads());
   EXPECT_EQ(closure.find("/usr/lib/libSystem.B.dylib")->found_by, "shared cache");
   machine_.shared_cache = {"/usr/lib/libSystem.B.dylib"};
-  EXPECT_EQ(only(close_over("/a/libengine.dylib")).value("library"),
+  EXPECT_EQ(only(close_over("/a/libengine.dylib")).value(Key::library),
             "/System/Library/Frameworks/Metal.framework/Versions/A/Metal");
 }
 
@@ -269,9 +269,9 @@ TEST_F(Dyld, X02ALibraryForAnotherProcessorIsNamedAndSkipped) {
   make("/a/first/libdep.dylib", {}, intel);
   Diagnosis diagnosis = only(close_over("/a/libengine.dylib"));
   EXPECT_EQ(diagnosis.code, "EH-X02");
-  EXPECT_EQ(diagnosis.value("file"), "/a/first/libdep.dylib");
-  EXPECT_EQ(diagnosis.value("built_for"), "x86_64");
-  EXPECT_EQ(diagnosis.value("needed_by"), "/a/libengine.dylib");
+  EXPECT_EQ(diagnosis.value(Key::file), "/a/first/libdep.dylib");
+  EXPECT_EQ(diagnosis.value(Key::built_for), "x86_64");
+  EXPECT_EQ(diagnosis.value(Key::needed_by), "/a/libengine.dylib");
   move("/a/libdep.dylib", "/a/second/libdep.dylib");
   EXPECT_TRUE(close_over("/a/libengine.dylib").loads());
   // A process under Rosetta is an x86_64 process, whatever the machine is.
@@ -279,7 +279,7 @@ TEST_F(Dyld, X02ALibraryForAnotherProcessorIsNamedAndSkipped) {
   machine_.rosetta = true;
   diagnosis = only(close_over("/a/libengine.dylib"));
   EXPECT_EQ(diagnosis.code, "EH-X02");
-  EXPECT_EQ(diagnosis.value("rosetta"), "yes");
+  EXPECT_EQ(diagnosis.value(Key::rosetta), "yes");
   EXPECT_TRUE(close_over("/a/first/libdep.dylib").loads());
 }
 
@@ -309,7 +309,7 @@ TEST_F(Dyld, X07ALibraryForANewerMacOSIsWarnedOf) {
   EXPECT_TRUE(closure.loads());
   ASSERT_EQ(closure.warnings.size(), 1u);
   EXPECT_EQ(closure.warnings[0].code, "EH-X07");
-  EXPECT_EQ(closure.warnings[0].value("required"), "15.0");
+  EXPECT_EQ(closure.warnings[0].value(Key::required), "15.0");
   machine_.os_version = "15.1";
   EXPECT_THAT(close_over("/a/libengine.dylib").warnings, IsEmpty());
 }
@@ -325,7 +325,7 @@ TEST_F(Dyld, X08ABundleCanBeOpenedButNothingCanBeLinkedWithIt) {
   std::filesystem::rename(machine_.root / "a/libggml-metal.so", machine_.root / "a/libdep.dylib");
   const Diagnosis diagnosis = only(close_over("/a/libengine.dylib"));
   EXPECT_EQ(diagnosis.code, "EH-X08");
-  EXPECT_EQ(diagnosis.value("file"), "/a/libdep.dylib");
+  EXPECT_EQ(diagnosis.value(Key::file), "/a/libdep.dylib");
 }
 
 TEST_F(Dyld, X03X04AnotherFormatAndAMissingSignatureAreReported) {
@@ -361,7 +361,8 @@ TEST_F(Dyld, ALibraryThatCannotBeReadIsNotCalledMissing) {
   const auto reported = test::where_reads_fail_from(65536, [&] {
     std::string all;
     for (const Diagnosis& one : diagnose_macos(close_over("/engine/libengine.dylib")))
-      all += one.code + " " + std::string(one.value("file")) + " " + std::string(one.value("errno")) + "\n";
+      all += std::string(one.code_text()) + " " + std::string(one.value(Key::file)) + " " +
+             std::string(one.value(Key::errno_)) + "\n";
     return all;
   });
   if (!reported) GTEST_SKIP() << "no system call can be made to fail here";

@@ -72,7 +72,7 @@ class LoaderVerdict : public test::Workshop {
   std::string codes(const std::filesystem::path& file) {
     std::string all;
     for (const Diagnosis& one : diagnose_closure(machine_, closed(file)))
-      all += (all.empty() ? "" : " ") + one.code;
+      all += (all.empty() ? "" : " ") + std::string(one.code_text());
     return all;
   }
   static faults::DlopenAnswer opened(const std::filesystem::path& file,
@@ -128,9 +128,9 @@ TEST_F(LoaderVerdict, L43AFileForANewerKernelIsSkippedByOlderReleases) {
   found("2.35", "5.15.0");
   const std::vector<Diagnosis> why = diagnose_closure(machine_, closed(file));
   ASSERT_EQ(why.size(), 1u);
-  EXPECT_EQ(why[0].value("library"), "libneeded.so");
-  EXPECT_EQ(why[0].value("needs"), "9.11.0");
-  EXPECT_EQ(why[0].value("have"), "5.15.0");
+  EXPECT_EQ(why[0].value(Key::library), "libneeded.so");
+  EXPECT_EQ(why[0].value(Key::needs), "9.11.0");
+  EXPECT_EQ(why[0].value(Key::have), "5.15.0");
   // The next folder of the search may have a file for this kernel.
   std::filesystem::create_directory(folder() / "older");
   const auto older = part("older/libneeded.so", source_for("0,3,2,0"));
@@ -152,7 +152,7 @@ TEST_F(LoaderVerdict, L20AnExecutableStackIsRefusedByNewerReleases) {
     };
     EXPECT_EQ(closure.loads(), !names(closure.refused)) << version;
     for (const Diagnosis& doubt : closure.doubts)
-      EXPECT_EQ(doubt.value("have"), "") << "would be reported as the reason of the refusal";
+      EXPECT_EQ(doubt.value(Key::have), "") << "would be reported as the reason of the refusal";
     return std::string(names(closure.refused) ? "refused" : "") + (names(closure.doubts) ? "doubt" : "") +
            (names(closure.warnings) ? "warning" : "");
   };
@@ -244,7 +244,7 @@ TEST_F(LoaderVerdict, L15AVersionOfALibraryWithoutVersionsEndsTheProcess) {
   const Closure closure = closed(user);
   ASSERT_EQ(closure.versions.size(), 1u);
   EXPECT_TRUE(closure.versions[0].unversioned);
-  EXPECT_EQ(diagnose_closure(machine_, closure).front().value("unversioned"),
+  EXPECT_EQ(diagnose_closure(machine_, closure).front().value(Key::unversioned),
             (folder() / "libver.so").native());
   // A library that requires versions has a table of them, and then its own symbols may have none.
   library("libver.so",
@@ -281,7 +281,7 @@ TEST_F(LoaderVerdict, L10PackedRelocationsThatAreNotAnnouncedAreRefused) {
   if (std::any_of(info->version_needs.begin(), info->version_needs.end(), announces))
     GTEST_SKIP() << "this lld announces them";
   EXPECT_EQ(both(silent), "EH-L10");
-  EXPECT_EQ(diagnose_closure(machine_, closed(silent)).front().value("unmarked"), "GLIBC_ABI_DT_RELR");
+  EXPECT_EQ(diagnose_closure(machine_, closed(silent)).front().value(Key::unmarked), "GLIBC_ABI_DT_RELR");
 }
 
 TEST_F(LoaderVerdict, L10AnOlderCLibraryLeavesPackedRelocationsUndone) {
@@ -361,8 +361,8 @@ TEST_F(LoaderVerdict, L19AnAlignmentAboveTheInitialOneIsRefused) {
   EXPECT_FALSE(opened(file, "GLIBC_TUNABLES=" + room).opened());
   ASSERT_THAT(closed(file, room).refused, ::testing::SizeIs(1));
   const Closure refused = closed(file, room);
-  EXPECT_EQ(refused.refused[0].value("alignment"), "8192");
-  EXPECT_EQ(refused.refused[0].value("library"), file.native());
+  EXPECT_EQ(refused.refused[0].value(Key::alignment), "8192");
+  EXPECT_EQ(refused.refused[0].value(Key::library), file.native());
   // Loaded from the start, which is a remedy.
   EXPECT_TRUE(opened(file, "LD_PRELOAD=" + file.native()).opened());
   machine_.loaded = {{"wants.so", file}};

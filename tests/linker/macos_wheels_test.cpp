@@ -77,8 +77,8 @@ TEST_P(MacosWheels, NothingIsMissingWhereNmFindsEveryName) {
   Reader reader({}, "aarch64");
   for (const std::string& file : files)
     for (const Diagnosis& missing : missing_macos_symbols(machine, close_macos(machine, {file, {}}, reader)))
-      ADD_FAILURE() << missing.value("required_by") << ": " << missing.value("symbol") << " of "
-                    << missing.value("expected_in");
+      ADD_FAILURE() << missing.value(Key::required_by) << ": " << missing.value(Key::symbol) << " of "
+                    << missing.value(Key::expected_in);
   EXPECT_GE(bindings, GetParam().bindings);
   std::printf("%zu files, %zu bindings between them\n", files.size(), bindings);
 }

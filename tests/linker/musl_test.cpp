@@ -145,7 +145,7 @@ TEST_F(Musl, LoadsALibraryOfAnotherMachineUnchecked) {
   const std::vector<Diagnosis> diagnoses = diagnose_closure(machine, closure);
   ASSERT_EQ(diagnoses.size(), 1u);
   EXPECT_EQ(diagnoses[0].code, "EH-L05");
-  EXPECT_EQ(diagnoses[0].value("built_for"), "aarch64");
+  EXPECT_EQ(diagnoses[0].value(Key::built_for), "aarch64");
 }
 
 // The results of musl's loader and of ours including symbols: "" = it loads.
@@ -158,9 +158,9 @@ class MuslSymbols : public Musl {
     Reader reader;
     const Closure closure = close(machine, request, reader);
     std::string said;
-    for (const Diagnosis& one : diagnose_closure(machine, closure)) said += one.code;
+    for (const Diagnosis& one : diagnose_closure(machine, closure)) said += std::string(one.code_text());
     for (const Diagnosis& one : diagnose_symbols(undefined_symbols(closure, reader).undefined))
-      said += one.code + " " + std::string(one.value("symbol"));
+      said += std::string(one.code_text()) + " " + std::string(one.value(Key::symbol));
     const LoaderAnswer answer = ask_loader(musl_loader, file, "");
     EXPECT_EQ(said.empty(), answer.missing.empty() && answer.error.empty())
         << said << "; musl: " << answer.error;

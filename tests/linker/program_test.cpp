@@ -345,7 +345,7 @@ TEST_F(OpenedByAProgram, AFileThatCannotBeOpenedEndsItsListNotTheSearch) {
   const std::vector<Diagnosis> reported = diagnose_closure(machine, closure);
   ASSERT_EQ(reported.size(), 1u);
   EXPECT_EQ(reported[0].code, "EH-F11");
-  EXPECT_EQ(reported[0].value("problem"), "link loop");
+  EXPECT_EQ(reported[0].value(Key::problem), "link loop");
   EXPECT_FALSE(closure.missing.empty());
 }
 

@@ -19,8 +19,8 @@ class SymbolsOf : public test::Workshop {
     EXPECT_GT(found.checked, 0u);
     std::string text;
     for (const Diagnosis& diagnosis : diagnose_symbols(found.undefined)) {
-      text += diagnosis.code;
-      for (const std::string& symbol : diagnosis.values("symbol")) text += " " + symbol;
+      text += std::string(diagnosis.code_text());
+      for (const std::string& symbol : diagnosis.values(Key::symbol)) text += " " + symbol;
       text += ";";
     }
     return text;

@@ -78,7 +78,8 @@ class Windows : public test::Workshop {
   }
   static std::vector<std::string> warnings(const WindowsClosure& closure) {
     std::vector<std::string> codes;
-    for (const Diagnosis& warning : closure.closure.warnings) codes.push_back(warning.code);
+    for (const Diagnosis& warning : closure.closure.warnings)
+      codes.push_back(std::string(warning.code_text()));
     return codes;
   }
   static std::vector<std::string> folders(const std::vector<WindowsPlace>& places) {
@@ -101,10 +102,11 @@ TEST_F(Windows, W01AMissingDLLIsNamedWithItsImporterTheChainAndTheFolders) {
   EXPECT_FALSE(closure.closure.loads());
   const Diagnosis diagnosis = only(closure);
   EXPECT_EQ(diagnosis.code, "EH-W01");
-  EXPECT_EQ(diagnosis.value("library"), "gone.dll");
-  EXPECT_EQ(diagnosis.value("needed_by"), "C:\\engine\\torch_cuda.dll");
-  EXPECT_THAT(diagnosis.values("chain"), ElementsAre("C:\\engine\\torch.dll", "C:\\engine\\torch_cuda.dll"));
-  EXPECT_THAT(diagnosis.values("searched"), ElementsAre("C:\\engine", "C:\\app", "C:\\Windows\\System32"));
+  EXPECT_EQ(diagnosis.value(Key::library), "gone.dll");
+  EXPECT_EQ(diagnosis.value(Key::needed_by), "C:\\engine\\torch_cuda.dll");
+  EXPECT_THAT(diagnosis.values(Key::chain),
+              ElementsAre("C:\\engine\\torch.dll", "C:\\engine\\torch_cuda.dll"));
+  EXPECT_THAT(diagnosis.values(Key::searched), ElementsAre("C:\\engine", "C:\\app", "C:\\Windows\\System32"));
   // The order of a plain LoadLibrary has PATH at its end and marks the missing folders.
   const WindowsClosure plain = close_over("C:\\engine\\torch_cuda.dll", 0);
   ASSERT_EQ(plain.closure.missing.size(), 1u);
@@ -119,7 +121,7 @@ TEST_F(Windows, W02ADLLBesideTheEngineIsFoundWithOurFlagsOnly) {
   EXPECT_TRUE(close_over("C:\\engine\\engine.dll", altered_search_path).closure.loads());
   const Diagnosis diagnosis = only(close_over("C:\\engine\\engine.dll", 0));
   EXPECT_EQ(diagnosis.code, "EH-W02");
-  EXPECT_EQ(diagnosis.value("present_at"), "C:\\engine\\dep.dll");
+  EXPECT_EQ(diagnosis.value(Key::present_at), "C:\\engine\\dep.dll");
 }
 
 TEST_F(Windows, OnlyTheFolderOfTheLoadedDLLCountsNotOfItsDependencies) {
@@ -132,7 +134,7 @@ TEST_F(Windows, OnlyTheFolderOfTheLoadedDLLCountsNotOfItsDependencies) {
   std::filesystem::rename(folder() / "engine/sub/middle.dll", folder() / "app/middle.dll");
   std::filesystem::rename(folder() / "engine/sub/bottom.dll", folder() / "tools/bottom.dll");
   machine_.added_directories.clear();
-  EXPECT_EQ(only(close_over("C:\\engine\\engine.dll")).value("library"), "bottom.dll");
+  EXPECT_EQ(only(close_over("C:\\engine\\engine.dll")).value(Key::library), "bottom.dll");
   // A DLL that our loader opens first, by path, serves every later need of its base name.
   EXPECT_TRUE(close_over("C:\\engine\\engine.dll", load_flags, {"C:\\tools\\bottom.dll"}).closure.loads());
 }
@@ -171,9 +173,9 @@ TEST_F(Windows, W04ADLLOfAnotherMachineOrNoDLLIsNamedAsSuch) {
   write("engine/dep.dll", arm);
   Diagnosis diagnosis = only(close_over("C:\\engine\\engine.dll"));
   EXPECT_EQ(diagnosis.code, "EH-W04");
-  EXPECT_EQ(diagnosis.value("file"), "C:\\engine\\dep.dll");
-  EXPECT_EQ(diagnosis.value("built_for"), "aarch64");
-  EXPECT_EQ(diagnosis.value("needed_by"), "C:\\engine\\engine.dll");
+  EXPECT_EQ(diagnosis.value(Key::file), "C:\\engine\\dep.dll");
+  EXPECT_EQ(diagnosis.value(Key::built_for), "aarch64");
+  EXPECT_EQ(diagnosis.value(Key::needed_by), "C:\\engine\\engine.dll");
   // It ends the search. One for 32-bit x86, which a 64-bit Windows also runs, is skipped (tests/windows
   // compares this with a loader).
   write("app/dep.dll", whole);
@@ -201,8 +203,8 @@ TEST_F(Windows, W07AnotherCopyThatAPlainSearchWouldTakeIsNamed) {
   EXPECT_TRUE(closure.closure.loads());
   ASSERT_THAT(warnings(closure), ElementsAre("EH-W07"));
   const Diagnosis& warning = closure.closure.warnings[0];
-  EXPECT_EQ(warning.value("path"), "C:\\Windows\\System32\\ggml-base.dll");
-  EXPECT_EQ(warning.value("wanted"), "C:\\engine\\ggml-base.dll");
+  EXPECT_EQ(warning.value(Key::path), "C:\\Windows\\System32\\ggml-base.dll");
+  EXPECT_EQ(warning.value(Key::wanted), "C:\\engine\\ggml-base.dll");
   // Our flags take the engine's own file, which PATH and System32 cannot shadow (cases 7 and 28 of the list
   // of cases).
   EXPECT_EQ(closure.closure.find("ggml-base.dll")->path, "C:\\engine\\ggml-base.dll");
@@ -220,10 +222,10 @@ TEST_F(Windows, W06AnMSVCRuntimeOlderThanTheToolsetOfItsUserIsAWarning) {
   EXPECT_TRUE(closure.closure.loads());
   ASSERT_THAT(warnings(closure), ElementsAre("EH-W06"));
   const Diagnosis& warning = closure.closure.warnings[0];
-  EXPECT_EQ(warning.value("path"), "C:\\app\\msvcp140.dll");
-  EXPECT_EQ(warning.value("found"), "14.16.27033.0");
-  EXPECT_EQ(warning.value("required"), "14.40");
-  EXPECT_EQ(warning.value("required_by"), "C:\\engine\\engine.dll");
+  EXPECT_EQ(warning.value(Key::path), "C:\\app\\msvcp140.dll");
+  EXPECT_EQ(warning.value(Key::found), "14.16.27033.0");
+  EXPECT_EQ(warning.value(Key::required), "14.40");
+  EXPECT_EQ(warning.value(Key::required_by), "C:\\engine\\engine.dll");
   dll("app/msvcp140.dll", {}, {resources("14,40,33810,0")});
   EXPECT_THAT(warnings(close_over("C:\\engine\\engine.dll")), IsEmpty());
 }
@@ -233,7 +235,7 @@ TEST_F(Windows, W12AManifestThatNamesAnAssemblyIsAWarning) {
   const WindowsClosure closure = close_over("C:\\engine\\engine.dll");
   EXPECT_TRUE(closure.closure.loads()) << "Windows looks in a store that is not described";
   ASSERT_THAT(warnings(closure), ElementsAre("EH-W12"));
-  EXPECT_EQ(closure.closure.warnings[0].value("assembly"), "Microsoft.VC90.CRT 9.0.21022.8");
+  EXPECT_EQ(closure.closure.warnings[0].value(Key::assembly), "Microsoft.VC90.CRT 9.0.21022.8");
 }
 
 TEST_F(Windows, W03ADLLFoundFirstThatLacksAFunctionIsNamed) {
@@ -247,9 +249,9 @@ TEST_F(Windows, W03ADLLFoundFirstThatLacksAFunctionIsNamed) {
   const std::vector<Diagnosis> found = missing_functions(machine_, closure, reader_);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "EH-W03");
-  EXPECT_EQ(found[0].value("symbol"), "f_dep");
-  EXPECT_EQ(found[0].value("path"), "C:\\Windows\\System32\\dep.dll");
-  EXPECT_EQ(found[0].value("required_by"), "C:\\engine\\engine.dll");
+  EXPECT_EQ(found[0].value(Key::symbol), "f_dep");
+  EXPECT_EQ(found[0].value(Key::path), "C:\\Windows\\System32\\dep.dll");
+  EXPECT_EQ(found[0].value(Key::required_by), "C:\\engine\\engine.dll");
   dll("Windows/System32/dep.dll");
   EXPECT_THAT(missing_functions(machine_, close_over("C:\\engine\\engine.dll"), reader_), IsEmpty());
 }
@@ -312,8 +314,8 @@ TEST_F(Windows, W08ADelayLoadedDLLThatIsNotThereIsAWarning) {
   const WindowsClosure closure = close_over("C:\\engine\\engine.dll");
   EXPECT_TRUE(closure.closure.loads());
   ASSERT_THAT(warnings(closure), ElementsAre("EH-W08"));
-  EXPECT_EQ(closure.closure.warnings[0].value("library"), "gone.dll");
-  EXPECT_THAT(closure.closure.warnings[0].values("searched"), Not(Contains("C:\\engine")));
+  EXPECT_EQ(closure.closure.warnings[0].value(Key::library), "gone.dll");
+  EXPECT_THAT(closure.closure.warnings[0].values(Key::searched), Not(Contains("C:\\engine")));
 }
 
 TEST_F(Windows, SystemNamesAreKnownWithoutAWindowsTree) {

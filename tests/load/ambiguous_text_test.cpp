@@ -34,16 +34,16 @@ class AmbiguousText : public ::testing::Test {
   }
   Diagnosis said_by_the_loader(const std::filesystem::path& plugin) {
     auto loaded = load_plugin({plugin, workshop_.folder(), {}, {}});
-    if (loaded) return diagnose("it loads");
+    if (loaded) return diagnosis_named("it loads");
     return std::move(loaded).error();
   }
   // The text must be the row's, and the class must match the cause.
   Diagnosis expect_reported(const std::filesystem::path& plugin, const char* text, const char* code) {
     const Diagnosis said = said_by_the_loader(plugin);
-    EXPECT_THAT(std::string(said.value("os_said")), HasSubstr(text));
+    EXPECT_THAT(std::string(said.value(Key::os_said)), HasSubstr(text));
     const Diagnosis reported = recheck(said, spec(plugin));
     EXPECT_EQ(reported.code, code) << explain::describe(reported);
-    EXPECT_EQ(reported.value("os_said"), said.value("os_said"));
+    EXPECT_EQ(reported.value(Key::os_said), said.value(Key::os_said));
     return reported;
   }
   // A plugin that needs a library of that SONAME, which is made and removed again.
@@ -68,12 +68,12 @@ TEST_F(AmbiguousText, NoSuchFileF01TheFileItselfIsMissing) {
 TEST_F(AmbiguousText, NoSuchFileF11ALinkLeadsNowhere) {
   std::filesystem::create_symlink(workshop_.path("nowhere.so"), workshop_.path("libengine_x.so"));
   const Diagnosis reported = expect_reported(workshop_.path("libengine_x.so"), no_such_file, "EH-F11");
-  EXPECT_THAT(std::string(reported.value("target")), HasSubstr("nowhere.so"));
+  EXPECT_THAT(std::string(reported.value(Key::target)), HasSubstr("nowhere.so"));
 }
 
 TEST_F(AmbiguousText, NoSuchFileL01ANeededLibraryIsMissing) {
   const Diagnosis reported = expect_reported(plugin_needing("libambiguous1.so.1"), no_such_file, "EH-L01");
-  EXPECT_EQ(reported.value("library"), "libambiguous1.so.1");
+  EXPECT_EQ(reported.value(Key::library), "libambiguous1.so.1");
 }
 
 TEST_F(AmbiguousText, NoSuchFileL02ALibraryOfALibraryIsMissing) {
@@ -87,20 +87,20 @@ TEST_F(AmbiguousText, NoSuchFileL02ALibraryOfALibraryIsMissing) {
                                              " -l:libmiddle.so.2 -Wl,-rpath," + where);
   workshop_.remove(gone);
   const Diagnosis reported = expect_reported(plugin, no_such_file, "EH-L02");
-  EXPECT_EQ(reported.value("library"), "libgone2.so.2");
-  EXPECT_THAT(std::string(reported.value("needed_by")), HasSubstr("libmiddle.so.2"));
+  EXPECT_EQ(reported.value(Key::library), "libgone2.so.2");
+  EXPECT_THAT(std::string(reported.value(Key::needed_by)), HasSubstr("libmiddle.so.2"));
 }
 
 TEST_F(AmbiguousText, NoSuchFileL03TheLibraryIsThereButNotWhereTheLoaderLooks) {
   const Diagnosis reported =
       expect_reported(plugin_needing("libambiguous3.so.1", true, "lib"), no_such_file, "EH-L03");
-  EXPECT_EQ(reported.value("present_at"), workshop_.path("lib/libambiguous3.so.1").native());
+  EXPECT_EQ(reported.value(Key::present_at), workshop_.path("lib/libambiguous3.so.1").native());
 }
 
 TEST_F(AmbiguousText, NoSuchFileL04TheFileIsThereForAnotherProcessor) {
   const auto plugin = workshop_.plugin("libengine_x.so");
   workshop_.make_foreign(plugin);
-  EXPECT_EQ(expect_reported(plugin, no_such_file, "EH-L04").value("built_for"), test::other_architecture);
+  EXPECT_EQ(expect_reported(plugin, no_such_file, "EH-L04").value(Key::built_for), test::other_architecture);
 }
 
 TEST_F(AmbiguousText, NoSuchFileL05TheLibraryThatIsFoundIsForAnotherProcessor) {
@@ -110,7 +110,7 @@ TEST_F(AmbiguousText, NoSuchFileL05TheLibraryThatIsFoundIsForAnotherProcessor) {
   const auto plugin = workshop_.plugin(
       "libengine_x.so", "-Wl,--no-as-needed -L" + where + " -l:libambiguous5.so.1 -Wl,-rpath," + where);
   workshop_.make_foreign(library);
-  EXPECT_EQ(expect_reported(plugin, no_such_file, "EH-L05").value("library"), "libambiguous5.so.1");
+  EXPECT_EQ(expect_reported(plugin, no_such_file, "EH-L05").value(Key::library), "libambiguous5.so.1");
 }
 
 TEST_F(AmbiguousText, NoSuchFileL28TheLibraryIsMuslsCLibrary) {
@@ -127,7 +127,7 @@ TEST_F(AmbiguousText, NoSuchFileTheVariableIsIgnoredForItsPrivileges) {
   spec.machine.library_path_text = workshop_.path("outside").native();
   const Diagnosis reported = recheck(said, spec);
   EXPECT_EQ(reported.code, "EH-L30") << explain::describe(reported);
-  EXPECT_EQ(reported.value("present_at"), workshop_.path("outside/libambiguous30.so.1").native());
+  EXPECT_EQ(reported.value(Key::present_at), workshop_.path("outside/libambiguous30.so.1").native());
 }
 
 TEST_F(AmbiguousText, NoSuchFileL33AColonInTheFoldersNameMakesTwoFoldersOfIt) {
@@ -153,7 +153,7 @@ TEST_F(AmbiguousText, NotMappedL22TheFolderIsMountedNoexec) {
   std::filesystem::copy_file(workshop_.plugin("libengine_x.so"), folder / "libengine_x.so");
   const Diagnosis reported = expect_reported(folder / "libengine_x.so", not_mapped, "EH-L22");
   faults::shell("umount -l " + faults::quoted(folder));
-  EXPECT_EQ(reported.value("mount_point"), folder.native());
+  EXPECT_EQ(reported.value(Key::mount_point), folder.native());
 }
 
 // The text names such a library without its folder.
@@ -170,7 +170,7 @@ TEST_F(AmbiguousText, NotMappedL22ANeedIsFoundInAFolderMountedNoexec) {
                                              " -lneed -Wl,-rpath," + faults::quoted(folder));
   const Diagnosis reported = expect_reported(plugin, not_mapped, "EH-L22");
   faults::shell("umount -l " + faults::quoted(folder));
-  EXPECT_EQ(reported.value("file"), (folder / "libneed.so").native());
+  EXPECT_EQ(reported.value(Key::file), (folder / "libneed.so").native());
 }
 
 TEST_F(AmbiguousText, NotMappedL23TheAddressSpaceIsLimited) {
@@ -278,23 +278,27 @@ TEST_F(AmbiguousText, TooShortF02F03F05AnEmptyFileAPieceAndAShortPage) {
 
 TEST_F(AmbiguousText, BusErrorF04F14ACutFileWhileLoadingAChangedOneLater) {
   const auto plugin = workshop_.cut(workshop_.plugin("whole.so"), "libengine_x.so", 4096);
-  Diagnosis said = diagnose("EH-R02").with("signal", "SIGBUS").with("file", plugin.native());
+  Diagnosis said = diagnose(Code::build_crashed).with(Key::signal, "SIGBUS").with(Key::file, plugin.native());
   Diagnosis later = said;
-  EXPECT_EQ(recheck(said.with("stage", "load"), spec(plugin)).code, "EH-F04");
-  const Diagnosis changed = recheck(later.with("stage", "selftest"), spec(plugin));
+  EXPECT_EQ(recheck(said.with(Key::stage, "load"), spec(plugin)).code, "EH-F04");
+  const Diagnosis changed = recheck(later.with(Key::stage, "selftest"), spec(plugin));
   EXPECT_EQ(changed.code, "EH-F14");
-  EXPECT_EQ(changed.value("file"), plugin.native());
+  EXPECT_EQ(changed.value(Key::file), plugin.native());
   workshop_.remove(plugin);
   const auto whole = workshop_.path("whole.so");
-  Diagnosis crash =
-      diagnose("EH-R02").with("signal", "SIGBUS").with("file", whole.native()).with("stage", "selftest");
+  Diagnosis crash = diagnose(Code::build_crashed)
+                        .with(Key::signal, "SIGBUS")
+                        .with(Key::file, whole.native())
+                        .with(Key::stage, "selftest");
   EXPECT_EQ(recheck(crash, spec(whole)).code, "EH-R02") << "a bus error of a whole file is the engine's own";
 }
 
 TEST_F(AmbiguousText, CudaErrorsWithoutADriverNameTheMissingDriver) {
   const auto reported = [](const char* native, const char* found) {
-    Diagnosis diagnosis =
-        diagnose("EH-E01").with("origin", "cuda").with("native", native).with("found", found);
+    Diagnosis diagnosis = diagnose(Code::engine_reports_error)
+                              .with(Key::origin, "cuda")
+                              .with(Key::native, native)
+                              .with(Key::found, found);
     refine_report(diagnosis);
     return diagnosis.code;
   };
@@ -306,7 +310,10 @@ TEST_F(AmbiguousText, CudaErrorsWithoutADriverNameTheMissingDriver) {
 
 TEST_F(AmbiguousText, Error193IsComparedWithTheFile) {
   const auto reported = [&](const std::filesystem::path& file) {
-    return recheck(diagnose("EH-W04").with("file", file.native()).with("error_number", "193"), spec(file));
+    return recheck(diagnose(Code::dll_not_for_this_machine)
+                       .with(Key::file, file.native())
+                       .with(Key::error_number, "193"),
+                   spec(file));
   };
   EXPECT_EQ(reported(workshop_.file("a.dll", "")).code, "EH-F02");
   EXPECT_EQ(
@@ -319,7 +326,7 @@ TEST_F(AmbiguousText, Error193IsComparedWithTheFile) {
   if (dll.empty()) GTEST_SKIP() << "mingw-w64 is not installed";
   const Diagnosis other = reported(dll);
   EXPECT_EQ(other.code, "EH-W04");
-  EXPECT_EQ(other.value("problem"), "it is built for x86_64");
+  EXPECT_EQ(other.value(Key::problem), "it is built for x86_64");
   EXPECT_EQ(reported(workshop_.cut(dll, "e.dll", 600)).code, "EH-F04");
 }
 
@@ -329,9 +336,9 @@ TEST_F(AmbiguousText, Error126ListsWhatTheFileImports) {
       "__declspec(dllimport) int GetTickCount(void); int f(void){return GetTickCount();}",
       "-nostdlib -e 0 -lkernel32");
   if (dll.empty()) GTEST_SKIP() << "mingw-w64 is not installed";
-  const Diagnosis reported = recheck(diagnose("EH-W01").with("file", dll.native()), spec(dll));
+  const Diagnosis reported = recheck(diagnose(Code::dll_missing).with(Key::file, dll.native()), spec(dll));
   EXPECT_EQ(reported.code, "EH-W01");
-  EXPECT_THAT(reported.values("needs"), Contains("KERNEL32.dll"));
+  EXPECT_THAT(reported.values(Key::needs), Contains("KERNEL32.dll"));
 }
 
 TEST_F(AmbiguousText, UndefinedSymbolL17TheProcessServesAnotherFileOfThatName) {
@@ -346,7 +353,7 @@ TEST_F(AmbiguousText, UndefinedSymbolL17TheProcessServesAnotherFileOfThatName) {
   ASSERT_NE(held, nullptr);
   const Diagnosis reported = expect_reported(plugin, "undefined symbol: only_in_2", "EH-L17");
   ::dlclose(held);
-  EXPECT_EQ(reported.value("path"), first.native());
+  EXPECT_EQ(reported.value(Key::path), first.native());
 }
 
 TEST_F(AmbiguousText, NoRoomForStaticTlsTheNumbersOfTheWarningAreAdded) {
@@ -384,24 +391,25 @@ TEST_F(AmbiguousText, AnUnconfirmedTextIsMarkedSo) {
   const Diagnosis reported =
       recheck(explain::to_diagnosis(*explain::read_loader_text(text), text), spec(plugin));
   EXPECT_EQ(reported.code, "EH-L12");
-  EXPECT_FALSE(reported.value("rechecked").empty());
+  EXPECT_FALSE(reported.value(Key::rechecked).empty());
 }
 
 TEST(RefineReport, ARuntimesMessageCountsOnlyForItsOwnFacts) {
   const auto refined = [](const char* message) {
-    Diagnosis diagnosis = diagnose("EH-E01").with("origin", "onnxruntime").with("message", message);
+    Diagnosis diagnosis =
+        diagnose(Code::engine_reports_error).with(Key::origin, "onnxruntime").with(Key::message, message);
     refine_report(diagnosis);
     return diagnosis;
   };
   EXPECT_EQ(refined("CUDA error: no kernel image is available for execution on the device").code, "EH-G05");
-  EXPECT_EQ(refined("Could not load library libcudnn_cnn_infer.so.8. Error: x").value("library"),
+  EXPECT_EQ(refined("Could not load library libcudnn_cnn_infer.so.8. Error: x").value(Key::library),
             "libcudnn_cnn_infer.so.8");
   const Diagnosis missing = refined(
       "Failed to load library libonnxruntime_providers_cuda.so with error: libcublasLt.so.12: cannot open "
       "shared object "
       "file: No such file or directory");
   EXPECT_EQ(missing.code, "EH-E01");
-  EXPECT_EQ(missing.value("missing_library"), "libcublasLt.so.12");
+  EXPECT_EQ(missing.value(Key::missing_library), "libcublasLt.so.12");
   EXPECT_EQ(refined("the model has no such input").code, "EH-E01");
 }
 

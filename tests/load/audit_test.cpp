@@ -44,10 +44,10 @@ TEST_F(Audit, AForeignFileIsReportedWithBothPathsAndItsOrigin) {
   const auto found = hijacked(own_, {}, {foreign()}, {});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "EH-L11");
-  EXPECT_EQ(found[0].value("library"), "libmath.so.1");
-  EXPECT_EQ(found[0].value("path"), foreign_.native());
-  EXPECT_EQ(found[0].value("wanted"), build_.native());
-  EXPECT_EQ(found[0].value("by"), "the loader's search");
+  EXPECT_EQ(found[0].value(Key::library), "libmath.so.1");
+  EXPECT_EQ(found[0].value(Key::path), foreign_.native());
+  EXPECT_EQ(found[0].value(Key::wanted), build_.native());
+  EXPECT_EQ(found[0].value(Key::by), "the loader's search");
 }
 
 // The result of the program below.
@@ -59,7 +59,7 @@ TEST(ProgramThatAudits, DISABLED_PrintsTheOrigin) {
   const auto found = hijacked({{"libmath.so.1", build, "cache"}}, {}, came, {});
   find_sources(came, std::filesystem::path(build).parent_path());
   std::ofstream(std::getenv("ENGINEHOST_TEST_TEXT"))
-      << (found.empty() ? "" : found[0].value("by")) << ", " << came[0].origin;
+      << (found.empty() ? "" : found[0].value(Key::by)) << ", " << came[0].origin;
 }
 
 TEST_F(Audit, TheVariableCountsAsOfTheStartOfTheProcess) {
@@ -93,7 +93,7 @@ TEST_F(Audit, AnEarlierCopyOfTheProcessHasAnotherCode) {
   const auto found = hijacked(own_, {}, {foreign()}, {foreign()});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "EH-L17");
-  EXPECT_EQ(found[0].value("by"), "the process had it before");
+  EXPECT_EQ(found[0].value(Key::by), "the process had it before");
 }
 
 TEST_F(Audit, AFileOfLdPreloadIsReportedAsSuch) {
@@ -101,7 +101,7 @@ TEST_F(Audit, AFileOfLdPreloadIsReportedAsSuch) {
   const auto found = hijacked(own_, {}, {foreign()}, {foreign()});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "EH-L11");
-  EXPECT_EQ(found[0].value("by"), "LD_PRELOAD");
+  EXPECT_EQ(found[0].value(Key::by), "LD_PRELOAD");
   std::vector<Library> libraries = {
       foreign(), {"", "/usr/lib/other/libother.so", ""}, {"", "/usr/lib/libc.so.6", ""}};
   find_sources(libraries, build_.parent_path());
@@ -201,7 +201,7 @@ TEST_F(AuditOfFolders, L11AFileFromElsewhereInPlaceOfTheBuildsIsAHijack) {
   const auto found = audit({foreign("libblas.so.3", "system")});
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].code, "EH-L11");
-  EXPECT_EQ(found[0].value("wanted"), wanted);
+  EXPECT_EQ(found[0].value(Key::wanted), wanted);
   EXPECT_THAT(explain::describe(found[0]),
               HasSubstr("came from " + workshop_.path("elsewhere/libblas.so.3").native()));
 }
@@ -209,7 +209,7 @@ TEST_F(AuditOfFolders, L11AFileFromElsewhereInPlaceOfTheBuildsIsAHijack) {
 TEST_F(AuditOfFolders, L11AFileOfTheEnvironmentIsReportedWithItsVariable) {
   const auto found = audit({foreign("libother.so.1", "environment")});
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].value("from_environment"), "LD_LIBRARY_PATH");
+  EXPECT_EQ(found[0].value(Key::from_environment), "LD_LIBRARY_PATH");
   EXPECT_THAT(explain::describe(found[0]), HasSubstr("a folder of LD_LIBRARY_PATH"));
 }
 

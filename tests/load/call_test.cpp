@@ -24,9 +24,9 @@ TEST(CallTest, TheFirstReportIsTheCauseAndDetailsAreFacts) {
   const auto result = call.finish(ENGINE_CORRUPT);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, "EH-E01");
-  EXPECT_EQ(result.error().value("status"), "ENGINE_CORRUPT");
-  EXPECT_EQ(result.error().value("native"), "-3");
-  EXPECT_EQ(result.error().value("path"), "/m.onnx");
+  EXPECT_EQ(result.error().value(Key::status), "ENGINE_CORRUPT");
+  EXPECT_EQ(result.error().value(Key::native), "-3");
+  EXPECT_EQ(result.error().value(Key::path), "/m.onnx");
 }
 
 TEST(CallTest, NullStringsAreTakenAsEmpty) {
@@ -35,7 +35,7 @@ TEST(CallTest, NullStringsAreTakenAsEmpty) {
   call.get()->detail(call.get(), nullptr, nullptr);
   const auto result = call.finish(ENGINE_INTERNAL);
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().value("status"), "ENGINE_INTERNAL");
+  EXPECT_EQ(result.error().value(Key::status), "ENGINE_INTERNAL");
 }
 
 TEST(CallTest, UnterminatedTextsAreCutAndMarked) {
@@ -89,7 +89,7 @@ TEST(CallTest, ThePluginSeesCancelationAndDeadline) {
   EXPECT_EQ(late.get()->timeout_ms, 1u);
   while (late.get()->is_cancelled(late.get()) == 0) {
   }
-  EXPECT_EQ(late.finish(ENGINE_CANCELLED).error().value("reason"), "the time was over");
+  EXPECT_EQ(late.finish(ENGINE_CANCELLED).error().value(Key::reason), "the time was over");
 }
 
 TEST(CallTest, AProgressCallbackThatThrowsIsContained) {

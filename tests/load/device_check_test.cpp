@@ -65,8 +65,8 @@ TEST_F(FakeDevice, WithItsResultElsewhereIsDetected) {
   const auto found = check();
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, "EH-R17");
-  EXPECT_EQ(found.error().value("device"), "cuda:0");
-  EXPECT_EQ(found.error().value("computed_on"), "cpu:0");
+  EXPECT_EQ(found.error().value(Key::device), "cuda:0");
+  EXPECT_EQ(found.error().value(Key::computed_on), "cpu:0");
   EXPECT_THAT(explain::describe(found.error()), ::testing::HasSubstr("computes elsewhere"));
 }
 
@@ -84,7 +84,7 @@ TEST_F(FakeDevice, ThatCalculatesWronglyIsDetectedByEveryElement) {
   const auto found = check();
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, "EH-R17");
-  EXPECT_FALSE(found.error().value("wanted").empty());
+  EXPECT_FALSE(found.error().value(Key::wanted).empty());
 }
 
 TEST_F(FakeDevice, WithoutOperationsRunsItsSelfTest) {
@@ -102,7 +102,7 @@ TEST_F(FakeDevice, ThatReportsItsLossIsLostAndListenersAreNotifiedOnce) {
   ASSERT_EQ(events_.size(), 1u);
   EXPECT_EQ(events_[0].device, "cuda:0");
   EXPECT_TRUE(events_[0].lost);
-  EXPECT_EQ(events_[0].why.value("status"), "ENGINE_LOST");
+  EXPECT_EQ(events_[0].why.value(Key::status), "ENGINE_LOST");
   EXPECT_TRUE(engine_->health()->is_lost("cuda:0"));
   EXPECT_FALSE(engine_->health()->is_lost("cpu:0"));
   EXPECT_TRUE(check(1)) << "the processor is as before";
@@ -112,12 +112,12 @@ TEST_F(FakeDevice, WithAPersistentCudaErrorIsLostToo) {
   behave("sticky");
   EXPECT_FALSE(engine_->self_test(ENGINE_SELFTEST_DEVICE, {ENGINE_CUDA, 0}));
   ASSERT_EQ(events_.size(), 1u);
-  EXPECT_EQ(events_[0].why.value("native"), "700");
+  EXPECT_EQ(events_[0].why.value(Key::native), "700");
 }
 
 TEST_F(FakeDevice, WithATransientErrorIsNotLost) {
-  Diagnosis busy = diagnose("EH-E01");
-  busy.with("status", "ENGINE_NO_MEMORY").with("origin", "cuda").with("native", "2");
+  Diagnosis busy = diagnose(Code::engine_reports_error);
+  busy.with(Key::status, "ENGINE_NO_MEMORY").with(Key::origin, "cuda").with(Key::native, "2");
   EXPECT_FALSE(reports_a_lost_device(busy));
 }
 
@@ -161,7 +161,7 @@ TEST(HealthOfAnEngine, ARemovedListenerRunsOnNoThread) {
     while (!may_end) std::this_thread::yield();
     EXPECT_FALSE(removed);
   });
-  std::thread loser([&] { health.lost("cuda:0", diagnose("EH-E01")); });
+  std::thread loser([&] { health.lost("cuda:0", diagnose(Code::engine_reports_error)); });
   while (!called) std::this_thread::yield();
   std::thread remover([&] {
     health.remove_listener(number);
@@ -183,7 +183,7 @@ TEST(HealthOfAnEngine, AListenerMayRemoveItself) {
     ++calls;
     health.remove_listener(number);
   });
-  health.lost("cuda:0", diagnose("EH-E01"));
+  health.lost("cuda:0", diagnose(Code::engine_reports_error));
   health.back("cuda:0");
   EXPECT_EQ(calls, 1);
 }

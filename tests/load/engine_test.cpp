@@ -63,8 +63,8 @@ TEST_F(EngineOf, AFailedCreateCarriesThePluginsMessage) {
                             "\"\",0,\"second\")'"));
   ASSERT_FALSE(engine);
   EXPECT_EQ(engine.error().code, "EH-E01");
-  EXPECT_EQ(engine.error().value("message"), "first");
-  EXPECT_EQ(engine.error().value("then"), "second");
+  EXPECT_EQ(engine.error().value(Key::message), "first");
+  EXPECT_EQ(engine.error().value(Key::then), "second");
 }
 
 TEST_F(EngineOf, AnErrorReportedBeforeOkIsAWarning) {
@@ -75,8 +75,8 @@ TEST_F(EngineOf, AnErrorReportedBeforeOkIsAWarning) {
   ASSERT_EQ((*engine)->warnings().size(), 1u);
   const Diagnosis& warning = (*engine)->warnings().front();
   EXPECT_EQ(warning.code, "EH-E01");
-  EXPECT_EQ(warning.value("status"), "ENGINE_OK");
-  EXPECT_EQ(warning.value("missing_library"), "libfast.so.1");
+  EXPECT_EQ(warning.value(Key::status), "ENGINE_OK");
+  EXPECT_EQ(warning.value(Key::missing_library), "libfast.so.1");
   EXPECT_THAT(explain::describe(warning), ::testing::HasSubstr("create() succeeded but reported a problem: "
                                                                "no fast code (fast 7)"));
 }
@@ -84,7 +84,7 @@ TEST_F(EngineOf, AnErrorReportedBeforeOkIsAWarning) {
 TEST_F(EngineOf, SuccessWithoutAnEngineIsThePluginsBug) {
   auto engine = Engine::create(loaded("-DAT_CREATE='return ENGINE_OK'"));
   ASSERT_FALSE(engine);
-  EXPECT_EQ(engine.error().value("status"), "ENGINE_INTERNAL");
+  EXPECT_EQ(engine.error().value(Key::status), "ENGINE_INTERNAL");
 }
 
 // Calling it would be a jump to address 0 in the application.
@@ -107,8 +107,8 @@ TEST_F(EngineOf, R12AMissingFunctionIsReportedWithItsTable) {
     const auto engine = offering(one.table);
     ASSERT_FALSE(engine) << one.table;
     EXPECT_EQ(engine.error().code, "EH-R12");
-    EXPECT_EQ(engine.error().value("missing_table"), one.id);
-    EXPECT_EQ(engine.error().value("missing_function"), one.member);
+    EXPECT_EQ(engine.error().value(Key::missing_table), one.id);
+    EXPECT_EQ(engine.error().value(Key::missing_function), one.member);
     EXPECT_THAT(
         explain::describe(engine.error()),
         ::testing::HasSubstr(std::string(" offers ") + one.id + ", but its " + one.member + " is NULL"));

@@ -41,7 +41,7 @@ class Hostile : public ::testing::Test {
   std::string changed(const ProbeResult& result) {
     std::string all;
     for (const Diagnosis& warning : result.warnings)
-      if (warning.code == "EH-R09") all += std::string(warning.value("changed")) + ";";
+      if (warning.code == "EH-R09") all += std::string(warning.value(Key::changed)) + ";";
     return all;
   }
   const Diagnosis* warning(const ProbeResult& result, std::string_view code) {
@@ -58,19 +58,19 @@ TEST_F(Hostile, R07PrintedTextIsAWarningAndNoAnswer) {
   EXPECT_TRUE(result.passed);
   ASSERT_THAT(result.warnings, SizeIs(1));
   EXPECT_EQ(result.warnings[0].code, "EH-R07");
-  EXPECT_EQ(result.warnings[0].value("output"), "Welcome to {\"ok\":true}");
-  EXPECT_EQ(result.warnings[0].value("file"), plugin_path());
+  EXPECT_EQ(result.warnings[0].value(Key::output), "Welcome to {\"ok\":true}");
+  EXPECT_EQ(result.warnings[0].value(Key::file), plugin_path());
 }
 
 TEST_F(Hostile, R08AnotherFloatingPointModeAtLoadingOrLater) {
   const ProbeResult loading = tried("-DAT_LOAD='__builtin_ia32_ldmxcsr(0x9fc0)'");
   ASSERT_NE(warning(loading, "EH-R08"), nullptr);
-  EXPECT_EQ(warning(loading, "EH-R08")->value("before"), "1f80");
-  EXPECT_EQ(warning(loading, "EH-R08")->value("after"), "9fc0");
+  EXPECT_EQ(warning(loading, "EH-R08")->value(Key::before), "1f80");
+  EXPECT_EQ(warning(loading, "EH-R08")->value(Key::after), "9fc0");
   const ProbeResult later = tried("-DAT_SELFTEST='__builtin_ia32_ldmxcsr(0x9fc0)'");
   EXPECT_TRUE(later.passed);
   ASSERT_NE(warning(later, "EH-R08"), nullptr);
-  EXPECT_EQ(warning(later, "EH-R08")->value("when"), "making or testing the engine");
+  EXPECT_EQ(warning(later, "EH-R08")->value(Key::when), "making or testing the engine");
 }
 
 struct Change {
@@ -87,8 +87,8 @@ TEST_P(HostileChange, R09IsReportedWithWhatItWas) {
   EXPECT_TRUE(result.passed) << explain::describe(*result.diagnosis);
   ASSERT_THAT(result.warnings, SizeIs(1)) << changed(result);
   EXPECT_EQ(result.warnings[0].code, "EH-R09");
-  EXPECT_THAT(std::string(result.warnings[0].value("changed")), HasSubstr(GetParam().reported));
-  EXPECT_NE(result.warnings[0].value("before"), result.warnings[0].value("after"));
+  EXPECT_THAT(std::string(result.warnings[0].value(Key::changed)), HasSubstr(GetParam().reported));
+  EXPECT_NE(result.warnings[0].value(Key::before), result.warnings[0].value(Key::after));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -121,7 +121,7 @@ TEST_F(Hostile, R09WithTheChannelClosedItsTextIsReportedAlone) {
   EXPECT_THAT(changed(result), HasSubstr("descriptors that it did not open;"));
   EXPECT_THAT(changed(result), Not(HasSubstr("standard")));
   ASSERT_NE(warning(result, "EH-R07"), nullptr);
-  EXPECT_EQ(warning(result, "EH-R07")->value("output"), "hello");
+  EXPECT_EQ(warning(result, "EH-R07")->value(Key::output), "hello");
 }
 
 TEST_F(Hostile, R09WithoutAnyChannelItIsNotASilentEnd) {
@@ -172,9 +172,9 @@ TEST_F(Hostile, R10AnExceptionOutOfAPluginsFunctionIsNamed) {
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-R10") << explain::describe(*result.diagnosis);
   EXPECT_EQ(result.stage, "create");
-  EXPECT_EQ(result.diagnosis->value("exception"), "std::runtime_error");
-  EXPECT_EQ(result.diagnosis->value("what"), "no license for this");
-  EXPECT_EQ(result.diagnosis->value("tries"), "2");
+  EXPECT_EQ(result.diagnosis->value(Key::exception), "std::runtime_error");
+  EXPECT_EQ(result.diagnosis->value(Key::what), "no license for this");
+  EXPECT_EQ(result.diagnosis->value(Key::tries), "2");
 }
 
 TEST_F(Hostile, R03AnExceptionInAThreadOfItsOwnCrossesNothing) {
@@ -182,8 +182,8 @@ TEST_F(Hostile, R03AnExceptionInAThreadOfItsOwnCrossesNothing) {
       tried_in_cxx("std::thread([] { throw std::runtime_error(\"worker died\"); }).join();");
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-R03") << explain::describe(*result.diagnosis);
-  EXPECT_EQ(result.diagnosis->value("what"), "worker died");
-  EXPECT_EQ(result.diagnosis->value("threads"), "2");
+  EXPECT_EQ(result.diagnosis->value(Key::what), "worker died");
+  EXPECT_EQ(result.diagnosis->value(Key::threads), "2");
 }
 
 TEST_F(Hostile, R13ACrashAtUnloadingHasItsStage) {
@@ -191,8 +191,8 @@ TEST_F(Hostile, R13ACrashAtUnloadingHasItsStage) {
   EXPECT_TRUE(result.passed);
   ASSERT_THAT(result.warnings, SizeIs(1));
   EXPECT_EQ(result.warnings[0].code, "EH-R13");
-  EXPECT_EQ(result.warnings[0].value("stage"), "unload");
-  EXPECT_EQ(result.warnings[0].value("in_library"), plugin_path());
+  EXPECT_EQ(result.warnings[0].value(Key::stage), "unload");
+  EXPECT_EQ(result.warnings[0].value(Key::in_library), plugin_path());
 }
 
 TEST_F(Hostile, R13ACrashAtTheEndOfTheProcessHasItsStage) {
@@ -200,9 +200,9 @@ TEST_F(Hostile, R13ACrashAtTheEndOfTheProcessHasItsStage) {
   EXPECT_TRUE(result.passed);
   ASSERT_THAT(result.warnings, SizeIs(1));
   EXPECT_EQ(result.warnings[0].code, "EH-R13");
-  EXPECT_EQ(result.warnings[0].value("stage"), "exit");
-  EXPECT_EQ(result.warnings[0].value("signal"), "SIGSEGV");
-  EXPECT_EQ(result.warnings[0].value("in_library"), plugin_path());
+  EXPECT_EQ(result.warnings[0].value(Key::stage), "exit");
+  EXPECT_EQ(result.warnings[0].value(Key::signal), "SIGSEGV");
+  EXPECT_EQ(result.warnings[0].value(Key::in_library), plugin_path());
 }
 
 TEST_F(Hostile, R13AnUnloadThatHangsIsEnded) {
@@ -210,7 +210,7 @@ TEST_F(Hostile, R13AnUnloadThatHangsIsEnded) {
   EXPECT_TRUE(result.passed);
   ASSERT_THAT(result.warnings, SizeIs(1));
   EXPECT_EQ(result.warnings[0].code, "EH-R13");
-  EXPECT_EQ(result.warnings[0].value("problem"), "it did not end");
+  EXPECT_EQ(result.warnings[0].value(Key::problem), "it did not end");
   EXPECT_LT(result.duration, std::chrono::seconds(10));
 }
 
@@ -220,8 +220,8 @@ TEST_F(Hostile, R14AProbeThatWasKilledIsNoStrike) {
   EXPECT_EQ(result.diagnosis->code, "EH-R14");
   EXPECT_EQ(result.stage, "create");
   EXPECT_EQ(explain::category(*result.diagnosis), history::Category::transient);
-  EXPECT_EQ(result.diagnosis->value("tries"), "2");
-  EXPECT_EQ(result.diagnosis->value("oom_kills"), "") << "the kernel did not do it";
+  EXPECT_EQ(result.diagnosis->value(Key::tries), "2");
+  EXPECT_EQ(result.diagnosis->value(Key::oom_kills), "") << "the kernel did not do it";
 }
 
 // The real killer, where this test may make a control group.
@@ -264,9 +264,9 @@ TEST_F(Hostile, R15APartThatIsOpenedLaterAndIsMissingIsNamed) {
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-R15") << explain::describe(*result.diagnosis);
   EXPECT_EQ(result.stage, "selftest");
-  EXPECT_EQ(result.diagnosis->value("library"), "libpart_graph.so.9.1.0");
-  EXPECT_EQ(result.diagnosis->value("in_library"), workshop_.path("libwhole.so.9").native());
-  EXPECT_THAT(std::string(result.diagnosis->value("os_said")), HasSubstr("cudnnGetVersion"));
+  EXPECT_EQ(result.diagnosis->value(Key::library), "libpart_graph.so.9.1.0");
+  EXPECT_EQ(result.diagnosis->value(Key::in_library), workshop_.path("libwhole.so.9").native());
+  EXPECT_THAT(std::string(result.diagnosis->value(Key::os_said)), HasSubstr("cudnnGetVersion"));
 }
 
 TEST_F(Hostile, KeepsTheLast64KibibytesOfItsOutput) {
@@ -284,8 +284,8 @@ TEST_F(Hostile, ACrashIsReportedWithTheNumberOfThreads) {
       "(void*(*)(void*))pause,0);*(volatile int*)8=1'");
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-R02");
-  EXPECT_EQ(result.diagnosis->value("threads"), "4");
-  EXPECT_THAT(std::string(result.diagnosis->value("instruction")), SizeIs(8));
+  EXPECT_EQ(result.diagnosis->value(Key::threads), "4");
+  EXPECT_THAT(std::string(result.diagnosis->value(Key::instruction)), SizeIs(8));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ TEST(LoadPlugin, GivesTheDescriptorAndWhereItCameFrom) {
   faults::Workshop workshop;
   const auto plugin = workshop.plugin("libengine_x.so");
   auto loaded = load_plugin({plugin, workshop.folder(), {}, {}});
-  ASSERT_TRUE(loaded) << loaded.error().value("os_said");
+  ASSERT_TRUE(loaded) << loaded.error().value(Key::os_said);
   EXPECT_STREQ((*loaded)->plugin().engine, "fixture");
   EXPECT_EQ((*loaded)->file(), plugin);
   ASSERT_FALSE((*loaded)->libraries().empty());
@@ -33,10 +33,10 @@ TEST(LoadPlugin, PreloadsServeANeedThatHasNoRunpath) {
   auto without = load_plugin({plugin, workshop.folder(), {}, {}});
   ASSERT_FALSE(without);
   EXPECT_EQ(without.error().code, "EH-L01");
-  EXPECT_EQ(without.error().value("library"), "libneed_a.so");
-  EXPECT_EQ(without.error().value("stage"), "load");
+  EXPECT_EQ(without.error().value(Key::library), "libneed_a.so");
+  EXPECT_EQ(without.error().value(Key::stage), "load");
   auto with = load_plugin({plugin, workshop.folder(), {part}, {}});
-  ASSERT_TRUE(with) << with.error().value("os_said");
+  ASSERT_TRUE(with) << with.error().value(Key::os_said);
   EXPECT_EQ((*with)->libraries().front().soname, "libneed_a.so");
 }
 
@@ -47,9 +47,9 @@ TEST(LoadPlugin, AFailedPreloadNamesItsFile) {
       workshop.file("libpage.so", "<html><body>this is a page and not a library, as it is long enough");
   auto loaded = load_plugin({plugin, workshop.folder(), {page}, {}});
   ASSERT_FALSE(loaded);
-  EXPECT_EQ(loaded.error().value("file"), page.native());
-  EXPECT_EQ(loaded.error().value("stage"), "preload");
-  EXPECT_THAT(std::string(loaded.error().value("os_said")), HasSubstr("invalid ELF header"));
+  EXPECT_EQ(loaded.error().value(Key::file), page.native());
+  EXPECT_EQ(loaded.error().value(Key::stage), "preload");
+  EXPECT_THAT(std::string(loaded.error().value(Key::os_said)), HasSubstr("invalid ELF header"));
 }
 
 TEST(LoadPlugin, AnotherFileOfThatNameInTheProcessIsReported) {

@@ -34,7 +34,7 @@ class LoaderSearchOf : public ::testing::Test {
   static std::vector<std::string> all(const Diagnosis& diagnosis, std::string_view what) {
     std::vector<std::string> values;
     for (const Evidence& fact : diagnosis.evidence)
-      if (fact.what == what) values.push_back(fact.value);
+      if (fact.name() == what) values.push_back(fact.value);
     return values;
   }
   // The existing folders that the loader searches for the missing library, according to the preflight.
@@ -65,10 +65,10 @@ TEST_F(LoaderSearchOf, L01ADirectNeedIsSearchedAsPreflightSays) {
   workshop_.library("libmiddle.so", "int m(void){return 1;}", "-Wl,-soname,libmiddle.so");
   const ProbeResult result = probe(request(plugin));
   ASSERT_TRUE(result.diagnosis);
-  EXPECT_EQ(result.diagnosis->value("loader_asked_for"), "libgone.so.2");
-  EXPECT_EQ(result.diagnosis->value("loader_asked_by"), plugin.native());
+  EXPECT_EQ(result.diagnosis->value(Key::loader_asked_for), "libgone.so.2");
+  EXPECT_EQ(result.diagnosis->value(Key::loader_asked_by), plugin.native());
   const auto searched = all(*result.diagnosis, "loader_searched");
-  ASSERT_FALSE(searched.empty()) << result.diagnosis->value("loader_search_left_out");
+  ASSERT_FALSE(searched.empty()) << result.diagnosis->value(Key::loader_search_left_out);
   EXPECT_EQ(searched.front(), workshop_.folder().native());
   EXPECT_EQ(existing(searched), reconstructed(plugin, "libgone.so.2"));
 }
@@ -80,13 +80,13 @@ TEST_F(LoaderSearchOf, L02TheNeederIsNamedAndItsOwnPathCounts) {
   const ProbeResult result = probe(request(plugin));
   ASSERT_TRUE(result.diagnosis);
   // Breadth first: the plugin's own need comes before those of its dependencies.
-  EXPECT_EQ(result.diagnosis->value("loader_asked_by"), plugin.native());
+  EXPECT_EQ(result.diagnosis->value(Key::loader_asked_by), plugin.native());
   const auto deep = workshop_.plugin("libengine_y.so",
                                      "-Wl,--no-as-needed -L" + faults::quoted(workshop_.folder()) +
                                          " -l:libmiddle.so -Wl,-rpath,'$ORIGIN' -Wl,--allow-shlib-undefined");
   const ProbeResult second = probe(request(deep));
   ASSERT_TRUE(second.diagnosis);
-  EXPECT_EQ(second.diagnosis->value("loader_asked_by"), workshop_.path("libmiddle.so").native());
+  EXPECT_EQ(second.diagnosis->value(Key::loader_asked_by), workshop_.path("libmiddle.so").native());
   const auto searched = all(*second.diagnosis, "loader_searched");
   ASSERT_FALSE(searched.empty());
   EXPECT_EQ(searched.front(), (workshop_.folder() / "beside").native());
@@ -101,7 +101,7 @@ TEST_F(LoaderSearchOf, L02AnInheritedRpathIsSearchedAsPreflightSays) {
           " -l:libmiddle.so -Wl,-rpath,'$ORIGIN' -Wl,--disable-new-dtags -Wl,--allow-shlib-undefined");
   const ProbeResult result = probe(request(plugin));
   ASSERT_TRUE(result.diagnosis);
-  EXPECT_EQ(result.diagnosis->value("loader_asked_by"), workshop_.path("libmiddle.so").native());
+  EXPECT_EQ(result.diagnosis->value(Key::loader_asked_by), workshop_.path("libmiddle.so").native());
   const auto searched = all(*result.diagnosis, "loader_searched");
   ASSERT_FALSE(searched.empty());
   EXPECT_EQ(searched.front(), workshop_.folder().native());
@@ -119,7 +119,7 @@ TEST_F(LoaderSearchOf, TheRecheckKeepsTheLoadersMessage) {
   const Diagnosis better = recheck(*result.diagnosis, spec);
   EXPECT_EQ(better.code, "EH-L01");
   EXPECT_EQ(all(better, "loader_searched"), all(*result.diagnosis, "loader_searched"));
-  EXPECT_EQ(better.value("loader_asked_by"), plugin.native());
+  EXPECT_EQ(better.value(Key::loader_asked_by), plugin.native());
 }
 
 TEST_F(LoaderSearchOf, ABuildThatFailsOtherwiseIsNotRunAgain) {
@@ -127,8 +127,8 @@ TEST_F(LoaderSearchOf, ABuildThatFailsOtherwiseIsNotRunAgain) {
       request(workshop_.library("libengine_x.so", "int missing(void); int f(void){return missing();}")));
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-L12");
-  EXPECT_EQ(result.diagnosis->value("loader_asked_for"), "");
-  EXPECT_EQ(result.diagnosis->value("loader_search_left_out"), "");
+  EXPECT_EQ(result.diagnosis->value(Key::loader_asked_for), "");
+  EXPECT_EQ(result.diagnosis->value(Key::loader_search_left_out), "");
 }
 
 TEST_F(LoaderSearchOf, WithoutTheAuditLibraryTheOmissionIsReported) {
@@ -140,7 +140,7 @@ TEST_F(LoaderSearchOf, WithoutTheAuditLibraryTheOmissionIsReported) {
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-L01");
   EXPECT_THAT(all(*result.diagnosis, "loader_searched"), IsEmpty());
-  EXPECT_THAT(std::string(result.diagnosis->value("loader_search_left_out")),
+  EXPECT_THAT(std::string(result.diagnosis->value(Key::loader_search_left_out)),
               HasSubstr("enginehost_audit.so does not exist"));
 }
 
@@ -149,7 +149,7 @@ TEST_F(LoaderSearchOf, BehindALauncherTheOmissionIsReported) {
   launched.launcher = {"/usr/bin/env", "--"};
   const ProbeResult result = probe(launched);
   ASSERT_TRUE(result.diagnosis);
-  EXPECT_EQ(result.diagnosis->value("loader_search_left_out"), "the probe is started by another program");
+  EXPECT_EQ(result.diagnosis->value(Key::loader_search_left_out), "the probe is started by another program");
 }
 
 std::vector<std::string> folders_of(const LoaderSearch& search) {
@@ -191,10 +191,10 @@ TEST(LoaderSearchText, OnlyLinesWithTheNonceAndOfTheBuildCount) {
   ASSERT_EQ(searches.size(), 1u);
   EXPECT_EQ(searches[0].name, "liba.so");
   EXPECT_EQ(searches[0].taken, "/lib/liba.so");
-  Diagnosis diagnosis = diagnose("EH-L01");
+  Diagnosis diagnosis = diagnose(Code::library_missing);
   add_loader_search(searches, diagnosis);
-  EXPECT_EQ(diagnosis.value("loader_asked_for"), "") << "what was found is no failed search";
-  EXPECT_EQ(diagnosis.value("loader_search_left_out"), "the loader reported no search that failed");
+  EXPECT_EQ(diagnosis.value(Key::loader_asked_for), "") << "what was found is no failed search";
+  EXPECT_EQ(diagnosis.value(Key::loader_search_left_out), "the loader reported no search that failed");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-std::string said(const Diagnosis& diagnosis) { return std::string(diagnosis.value("os_said")); }
+std::string said(const Diagnosis& diagnosis) { return std::string(diagnosis.value(Key::os_said)); }
 
 std::string said_by_dlopen(const std::string& file) {
   void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -105,7 +105,7 @@ TEST_F(OpeningALibrary, KeepsEveryTextOfTheLoader) {
     if (opened) continue;
     ++refused;
     EXPECT_EQ(said(opened.error()), text);
-    EXPECT_FALSE(opened.error().value("file").empty()) << text;
+    EXPECT_FALSE(opened.error().value(Key::file).empty()) << text;
   }
   EXPECT_GE(refused, 15u);
   const auto no_such_name = OpenLibrary::of_the_system("libno-such-library.so.1");

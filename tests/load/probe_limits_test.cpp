@@ -82,8 +82,8 @@ TEST_P(MemoryWithoutEnd, IsR19WithTheLimitAndTheSetting) {
   const ProbeResult result = probe(request);
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-R19") << described(result);
-  EXPECT_EQ(result.diagnosis->value("limit"), std::to_string(512 * mebibyte));
-  EXPECT_TRUE(result.diagnosis->value("tries").empty()) << "a second try finds the same";
+  EXPECT_EQ(result.diagnosis->value(Key::limit), std::to_string(512 * mebibyte));
+  EXPECT_TRUE(result.diagnosis->value(Key::tries).empty()) << "a second try finds the same";
   EXPECT_EQ(explain::category(*result.diagnosis), history::Category::host);
   EXPECT_THAT(described(result), HasSubstr("512 MiB"));
   EXPECT_THAT(described(result), HasSubstr("probe_memory_bytes"));
@@ -141,7 +141,7 @@ TEST_F(ProbeLimits, R19RefusedMemoryOfCxxIsRecognizedByItsException) {
   const ProbeResult result = probe(request);
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-R19") << described(result);
-  EXPECT_EQ(result.diagnosis->value("exception"), "std::bad_alloc");
+  EXPECT_EQ(result.diagnosis->value(Key::exception), "std::bad_alloc");
 }
 #endif
 
@@ -199,8 +199,9 @@ TEST_P(ProcessesWithoutEnd, AreEndedWithTheProbe) {
   });
   const ProbeResult result = probe(request);
   cancels.join();
-  EXPECT_EQ(result.diagnosis ? result.diagnosis->code : "passed", GetParam().code) << described(result);
-  EXPECT_TRUE(!result.diagnosis || result.diagnosis->value("survived_kill").empty());
+  EXPECT_EQ(result.diagnosis ? std::string(result.diagnosis->code_text()) : "passed", GetParam().code)
+      << described(result);
+  EXPECT_TRUE(!result.diagnosis || result.diagnosis->value(Key::survived_kill).empty());
   EXPECT_GT(started(), 50u);
   EXPECT_THAT(still_running(), ::testing::IsEmpty());
 }
@@ -274,7 +275,7 @@ TEST_P(DescriptorsWithoutEnd, R09AreBoundedAndWarnedOf) {
   ASSERT_EQ(result.warnings.size(), loading ? 1u : 0u);
   if (!loading) return;
   EXPECT_EQ(result.warnings[0].code, "EH-R09");
-  EXPECT_EQ(result.warnings[0].value("changed"), "the number of open descriptors");
+  EXPECT_EQ(result.warnings[0].value(Key::changed), "the number of open descriptors");
 }
 
 INSTANTIATE_TEST_SUITE_P(At, DescriptorsWithoutEnd, ::testing::Values("LOAD", "CREATE", "SELFTEST"),
@@ -301,7 +302,7 @@ TEST_P(RefusedThreads, P52IsReportedAtEachStage) {
     const ProbeResult result = probe(taking("", stage, ends));
     ASSERT_TRUE(result.diagnosis) << stage;
     EXPECT_EQ(result.diagnosis->code, "EH-P52") << stage << "\n" << described(result);
-    EXPECT_EQ(result.diagnosis->value("resource"), "threads") << stage;
+    EXPECT_EQ(result.diagnosis->value(Key::resource), "threads") << stage;
     EXPECT_EQ(explain::category(*result.diagnosis), history::Category::transient) << stage;
   }
 }
@@ -347,7 +348,7 @@ TEST_F(ProbeLimits, P52NamesTheLimitOfTheAddressSpace) {
       const ProbeResult result = ended();
       ASSERT_TRUE(result.diagnosis) << stage << ends;
       EXPECT_EQ(result.diagnosis->code, "EH-P52") << stage << ends << "\n" << described(result);
-      EXPECT_EQ(result.diagnosis->value("address_space_limit"), std::to_string(space)) << stage << ends;
+      EXPECT_EQ(result.diagnosis->value(Key::address_space_limit), std::to_string(space)) << stage << ends;
       const ProbeResult without = probe(taking("", stage, ends));
       ASSERT_TRUE(without.diagnosis) << stage << ends;
       EXPECT_NE(without.diagnosis->code, "EH-P52") << "no limit holds: " << stage << ends;

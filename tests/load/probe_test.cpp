@@ -34,8 +34,8 @@ class ProbeOf : public ::testing::Test {
     ASSERT_TRUE(result.diagnosis);
     EXPECT_EQ(result.diagnosis->code, code) << explain::describe(*result.diagnosis);
     EXPECT_EQ(result.stage, stage);
-    EXPECT_EQ(result.diagnosis->value("stage"), stage);
-    EXPECT_FALSE(result.diagnosis->value("file").empty());
+    EXPECT_EQ(result.diagnosis->value(Key::stage), stage);
+    EXPECT_FALSE(result.diagnosis->value(Key::file).empty());
   }
   std::string plugin_path() const { return workshop_.path("libengine_x.so").native(); }
   faults::Workshop workshop_;
@@ -91,17 +91,17 @@ TEST_F(ProbeOf, ALibraryFoundByProgramRpathIsPassedToTheProbe) {
 TEST_F(ProbeOf, AnIllegalInstructionIsR01AndItsLibraryIsNamed) {
   const ProbeResult result = tried("-DAT_LOAD='__asm__(\"ud2\")'");
   expect(result, "EH-R01", "load");
-  EXPECT_EQ(result.diagnosis->value("in_library"), plugin_path());
-  EXPECT_EQ(result.diagnosis->value("instruction").substr(0, 4), "0f0b");
-  EXPECT_EQ(result.diagnosis->value("tries"), "2");
+  EXPECT_EQ(result.diagnosis->value(Key::in_library), plugin_path());
+  EXPECT_EQ(result.diagnosis->value(Key::instruction).substr(0, 4), "0f0b");
+  EXPECT_EQ(result.diagnosis->value(Key::tries), "2");
 }
 
 TEST_F(ProbeOf, ASegmentationFaultIsR02AndItsLibraryIsNamed) {
   const ProbeResult result = tried("-DAT_LOAD='*(volatile int*)8=1'");
   expect(result, "EH-R02", "load");
-  EXPECT_EQ(result.diagnosis->value("signal"), "SIGSEGV");
-  EXPECT_EQ(result.diagnosis->value("in_library"), plugin_path());
-  EXPECT_EQ(result.diagnosis->value("address"), "0x8");
+  EXPECT_EQ(result.diagnosis->value(Key::signal), "SIGSEGV");
+  EXPECT_EQ(result.diagnosis->value(Key::in_library), plugin_path());
+  EXPECT_EQ(result.diagnosis->value(Key::address), "0x8");
 }
 
 // The kernel then keeps no exit status of the probe.
@@ -114,11 +114,11 @@ TEST_F(ProbeOf, AHostThatIgnoresItsChildrenGetsNoFalseStatus) {
     const auto before = std::signal(SIGCHLD, SIG_IGN);
     const ProbeResult result = probe(request(plugin));
     std::signal(SIGCHLD, before);
-    EXPECT_EQ(result.passed ? "passed" : result.diagnosis->code, code) << statement;
+    EXPECT_EQ(result.passed ? "passed" : std::string(result.diagnosis->code_text()), code) << statement;
     EXPECT_TRUE(result.warnings.empty()) << statement;
     if (result.passed || code != std::string("EH-R04")) continue;
-    EXPECT_THAT(std::string(result.diagnosis->value("status_lost")), HasSubstr("SIGCHLD"));
-    EXPECT_EQ(result.diagnosis->value("exit_code"), "");
+    EXPECT_THAT(std::string(result.diagnosis->value(Key::status_lost)), HasSubstr("SIGCHLD"));
+    EXPECT_EQ(result.diagnosis->value(Key::exit_code), "");
     EXPECT_EQ(explain::category(*result.diagnosis), history::Category::transient);
   }
 }
@@ -130,8 +130,8 @@ TEST_F(ProbeOf, ACrashInTheSelfTestIsReportedWithItsStage) {
 TEST_F(ProbeOf, AnAbortIsR03AndItsCallerIsNamed) {
   const ProbeResult result = tried("-DAT_CREATE='fprintf(stderr,\"no license\\n\");abort()'");
   expect(result, "EH-R03", "create");
-  EXPECT_EQ(result.diagnosis->value("in_library"), plugin_path());
-  EXPECT_EQ(result.diagnosis->value("last_words"), "no license");
+  EXPECT_EQ(result.diagnosis->value(Key::in_library), plugin_path());
+  EXPECT_EQ(result.diagnosis->value(Key::last_words), "no license");
 }
 
 TEST_F(ProbeOf, AnUncaughtExceptionIsR03WithItsMessage) {
@@ -140,15 +140,15 @@ TEST_F(ProbeOf, AnUncaughtExceptionIsR03WithItsMessage) {
       "#include <stdexcept>\nstruct S { S() { throw std::runtime_error(\"no GPU here\"); } } s;");
   const ProbeResult result = probe(request(plugin));
   expect(result, "EH-R03", "load");
-  EXPECT_EQ(result.diagnosis->value("exception"), "std::runtime_error");
-  EXPECT_EQ(result.diagnosis->value("what"), "no GPU here");
+  EXPECT_EQ(result.diagnosis->value(Key::exception), "std::runtime_error");
+  EXPECT_EQ(result.diagnosis->value(Key::what), "no GPU here");
   EXPECT_THAT(explain::describe(*result.diagnosis), HasSubstr("no GPU here"));
 }
 
 TEST_F(ProbeOf, ExitZeroInAConstructorIsR04AndNoSuccess) {
   const ProbeResult result = tried("-DAT_LOAD='exit(0)'");
   expect(result, "EH-R04", "load");
-  EXPECT_EQ(result.diagnosis->value("exit_code"), "0");
+  EXPECT_EQ(result.diagnosis->value(Key::exit_code), "0");
 }
 
 TEST_F(ProbeOf, AHangIsR05AfterTheDeadline) {
@@ -156,7 +156,7 @@ TEST_F(ProbeOf, AHangIsR05AfterTheDeadline) {
   request.deadline = std::chrono::milliseconds(300);
   const ProbeResult result = probe(request);
   expect(result, "EH-R05", "load");
-  EXPECT_EQ(result.diagnosis->value("in_library"), plugin_path());
+  EXPECT_EQ(result.diagnosis->value(Key::in_library), plugin_path());
   EXPECT_LT(result.duration, std::chrono::seconds(5));
 }
 
@@ -174,8 +174,9 @@ TEST_F(ProbeOf, ALazySymbolThatIsMissingIsFoundAtLoading) {
       "libengine_x.so", "int missing_kernel(void); int f(void){return missing_kernel();}", "-Wl,-z,lazy");
   const ProbeResult result = probe(request(plugin));
   expect(result, "EH-L12", "load");
-  EXPECT_EQ(result.diagnosis->value("symbol"), "missing_kernel");
-  EXPECT_THAT(std::string(result.diagnosis->value("os_said")), HasSubstr("undefined symbol: missing_kernel"));
+  EXPECT_EQ(result.diagnosis->value(Key::symbol), "missing_kernel");
+  EXPECT_THAT(std::string(result.diagnosis->value(Key::os_said)),
+              HasSubstr("undefined symbol: missing_kernel"));
 }
 
 TEST_F(ProbeOf, ASymbolThatIsMissingAtItsFirstCallIsL13) {
@@ -185,7 +186,7 @@ TEST_F(ProbeOf, ASymbolThatIsMissingAtItsFirstCallIsL13) {
   const ProbeResult result = tried("-include dlfcn.h -DAT_SELFTEST='((int(*)(void))dlsym(dlopen(\"" +
                                    part.native() + "\",1),\"g\"))()'");
   expect(result, "EH-L13", "selftest");
-  EXPECT_EQ(result.diagnosis->value("symbol"), "missing_kernel");
+  EXPECT_EQ(result.diagnosis->value(Key::symbol), "missing_kernel");
 }
 
 TEST_F(ProbeOf, AMissingLibraryIsReadFromTheLoadersText) {
@@ -195,7 +196,7 @@ TEST_F(ProbeOf, AMissingLibraryIsReadFromTheLoadersText) {
   workshop_.remove(gone);
   const ProbeResult result = probe(request(plugin));
   expect(result, "EH-L01", "load");
-  EXPECT_EQ(result.diagnosis->value("library"), "libgone.so.2");
+  EXPECT_EQ(result.diagnosis->value(Key::library), "libgone.so.2");
 }
 
 TEST_F(ProbeOf, ATruncatedLibraryIsDamagedContentNotAnEngineCrash) {
@@ -211,8 +212,8 @@ TEST_F(ProbeOf, WithoutADescriptorItIsR11) {
 TEST_F(ProbeOf, R11ANullMemberOfTheDescriptorIsNamed) {
   const ProbeResult result = tried("-DENGINE=NULL");
   expect(result, "EH-R11", "entry");
-  EXPECT_EQ(result.diagnosis->value("problem"), "`engine` of its descriptor is NULL");
-  EXPECT_EQ(tried("-D'CREATE=NULL'").diagnosis->value("problem"), "`create` of its descriptor is NULL");
+  EXPECT_EQ(result.diagnosis->value(Key::problem), "`engine` of its descriptor is NULL");
+  EXPECT_EQ(tried("-D'CREATE=NULL'").diagnosis->value(Key::problem), "`create` of its descriptor is NULL");
 }
 
 TEST_F(ProbeOf, ADescriptorOfADependencyIsNotThePlugins) {
@@ -222,7 +223,7 @@ TEST_F(ProbeOf, ADescriptorOfADependencyIsNotThePlugins) {
       "-Wl,--no-as-needed -L" + faults::quoted(workshop_.folder()) + " -l:libinner.so -Wl,-rpath,'$ORIGIN'");
   const ProbeResult result = probe(request(plugin));
   expect(result, "EH-R11", "entry");
-  EXPECT_THAT(std::string(result.diagnosis->value("problem")), HasSubstr("libinner.so"));
+  EXPECT_THAT(std::string(result.diagnosis->value(Key::problem)), HasSubstr("libinner.so"));
 }
 
 TEST_F(ProbeOf, AnotherAbiIsR12) { expect(tried("-DMAJOR=9"), "EH-R12", "entry"); }
@@ -233,8 +234,8 @@ TEST_F(ProbeOf, KeepsThePluginsReports) {
       "call->fail(call,ENGINE_UNAVAILABLE,"
       "\"\",0,\"cannot open cuDNN\")'");
   expect(result, "EH-E01", "create");
-  EXPECT_EQ(result.diagnosis->value("status"), "ENGINE_UNAVAILABLE");
-  EXPECT_EQ(result.diagnosis->value("missing_library"), "libcudnn.so.8");
+  EXPECT_EQ(result.diagnosis->value(Key::status), "ENGINE_UNAVAILABLE");
+  EXPECT_EQ(result.diagnosis->value(Key::missing_library), "libcudnn.so.8");
   EXPECT_THAT(explain::describe(*result.diagnosis), HasSubstr("cuDNN 8"));
 }
 
@@ -244,7 +245,7 @@ TEST_F(ProbeOf, AnErrorReportedBeforeOkIsAWarningAndNoFailure) {
   ASSERT_TRUE(result.passed);
   ASSERT_EQ(result.warnings.size(), 1u);
   EXPECT_EQ(result.warnings[0].code, "EH-E01");
-  EXPECT_EQ(result.warnings[0].value("message"), "no device, used the processor");
+  EXPECT_EQ(result.warnings[0].value(Key::message), "no device, used the processor");
 }
 
 TEST_F(ProbeOf, CudaNumbersBecomeTheirClasses) {
@@ -265,7 +266,7 @@ TEST_F(ProbeOf, ADeviceThatIsNotOfferedIsG16) {
   request.devices = {"cuda:0"};
   const ProbeResult result = probe(request);
   expect(result, "EH-G16", "selftest");
-  EXPECT_EQ(result.diagnosis->value("devices"), "cpu:0");
+  EXPECT_EQ(result.diagnosis->value(Key::devices), "cpu:0");
 }
 
 TEST_F(ProbeOf, G16TheDevicesOfferedInsteadOfAGpuAreNamed) {
@@ -282,7 +283,7 @@ TEST_F(ProbeOf, ADeviceBeyondThoseOfItsKindIsTheRequestsMistake) {
     request.devices = {device};
     const ProbeResult result = probe(request);
     expect(result, "EH-S09", "selftest");
-    EXPECT_EQ(result.diagnosis->value("offered"), "cpu:0");
+    EXPECT_EQ(result.diagnosis->value(Key::offered), "cpu:0");
   }
 }
 
@@ -306,7 +307,7 @@ TEST_F(ProbeOf, R13ACrashWhileUnloadingIsAWarningOnly) {
   EXPECT_TRUE(result.passed);
   ASSERT_EQ(result.warnings.size(), 1u);
   EXPECT_EQ(result.warnings[0].code, "EH-R13");
-  EXPECT_EQ(result.warnings[0].value("in_library"), plugin_path());
+  EXPECT_EQ(result.warnings[0].value(Key::in_library), plugin_path());
 }
 
 TEST_F(ProbeOf, R09WhatALibraryChangesInTheProcessIsWarnedOf) {
@@ -314,7 +315,7 @@ TEST_F(ProbeOf, R09WhatALibraryChangesInTheProcessIsWarnedOf) {
   EXPECT_TRUE(result.passed);
   std::string changed;
   for (const Diagnosis& warning : result.warnings)
-    if (warning.code == "EH-R09") changed += std::string(warning.value("changed")) + ";";
+    if (warning.code == "EH-R09") changed += std::string(warning.value(Key::changed)) + ";";
   EXPECT_THAT(changed, HasSubstr("the umask"));
   EXPECT_THAT(changed, HasSubstr("SIGINT"));
   EXPECT_THAT(changed, HasSubstr("the current folder"));
@@ -372,8 +373,8 @@ TEST_F(ProbeOf, AProbeThatEndsBeforeItsFirstLineIsP20) {
     const ProbeResult result = probe(request);
     ASSERT_TRUE(result.diagnosis);
     EXPECT_EQ(result.diagnosis->code, "EH-P20");
-    EXPECT_EQ(result.diagnosis->value(one.key), one.value);
-    EXPECT_EQ(result.diagnosis->value("program"), file.native());
+    EXPECT_EQ(result.diagnosis->value(key_named(one.key).value()), one.value);
+    EXPECT_EQ(result.diagnosis->value(Key::program), file.native());
     EXPECT_EQ(explain::category(*result.diagnosis), history::Category::request) << "no strike";
   }
 }
@@ -386,7 +387,7 @@ TEST_F(ProbeOf, TheExceptionThatEndsAProbeOnWindowsIsReported) {
   const ProbeResult result = judge(ended, "nonce", request("engine.dll"));
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-P20");
-  EXPECT_EQ(result.diagnosis->value("exit_code"), "0xC0000409");
+  EXPECT_EQ(result.diagnosis->value(Key::exit_code), "0xC0000409");
   EXPECT_THAT(explain::describe(*result.diagnosis), Not(HasSubstr("SIGABRT")));
 }
 
@@ -397,7 +398,7 @@ TEST_F(ProbeOf, AProbeThatDoesNotStartInTimeIsP20) {
   const ProbeResult result = probe(request);
   ASSERT_TRUE(result.diagnosis);
   EXPECT_EQ(result.diagnosis->code, "EH-P20");
-  EXPECT_EQ(result.diagnosis->value("deadline"), "0.2 s");
+  EXPECT_EQ(result.diagnosis->value(Key::deadline), "0.2 s");
 }
 
 // As the end of a service does to all of its processes.
@@ -406,7 +407,7 @@ TEST_F(ProbeOf, AProbeKilledFromOutsideIsNoFaultOfTheBuild) {
     const ProbeResult result = tried("-DAT_LOAD='raise(" + signal + ")'");
     ASSERT_TRUE(result.diagnosis);
     EXPECT_EQ(result.diagnosis->code, "EH-R14");
-    EXPECT_EQ(result.diagnosis->value("signal"), signal);
+    EXPECT_EQ(result.diagnosis->value(Key::signal), signal);
     EXPECT_EQ(explain::category(*result.diagnosis), history::Category::transient);
     EXPECT_THAT(explain::describe(*result.diagnosis),
                 HasSubstr("the probe was ended from outside with " + signal));
@@ -435,7 +436,7 @@ TEST(ProgramThatProbes, DISABLED_AfterItSetAVariable) {
   const ProbeResult result = probe(request);
   void* const here = ::dlopen(request.load.plugin.c_str(), RTLD_NOW);
   EXPECT_EQ(result.passed, here != nullptr);
-  std::fprintf(stderr, "<%s>", result.passed ? "passed" : result.diagnosis->code.c_str());
+  std::fprintf(stderr, "<%s>", result.passed ? "passed" : result.diagnosis->code_text().data());
 }
 
 // This process' loader uses the value that the variable had when the process was started.

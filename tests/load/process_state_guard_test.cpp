@@ -35,8 +35,8 @@ class ProcessStateGuardTest : public ::testing::Test {
   static std::string reported(const std::vector<Diagnosis>& warnings) {
     std::string text;
     for (const Diagnosis& one : warnings)
-      text += one.code + " " + std::string(one.value("changed")) + " became " +
-              std::string(one.value("after")) + ";";
+      text += std::string(one.code_text()) + " " + std::string(one.value(Key::changed)) + " became " +
+              std::string(one.value(Key::after)) + ";";
     return text;
   }
   faults::Workshop workshop_;
@@ -69,7 +69,7 @@ TEST_F(ProcessStateGuardTest, RestoresSignalMaskAndFloatingPointModeAfterCreate)
   EXPECT_THAT(said, HasSubstr("EH-R08"));
   EXPECT_THAT(said, HasSubstr("the control word of the x87 unit became 027f"));
   EXPECT_THAT(said, HasSubstr("the blocked signals of this thread (SIGUSR2)"));
-  EXPECT_EQ((*engine)->warnings()[0].value("when"), "making the engine");
+  EXPECT_EQ((*engine)->warnings()[0].value(Key::when), "making the engine");
 }
 
 TEST_F(ProcessStateGuardTest, KeepsAMaskThatTheProgramSet) {

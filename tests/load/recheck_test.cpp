@@ -24,7 +24,7 @@ class Recheck : public ::testing::Test {
   }
   Diagnosis loaded_and_rechecked(const std::filesystem::path& plugin) {
     auto loaded = load_plugin({plugin, workshop_.folder(), {}, {}});
-    if (loaded) return diagnose("it loads");
+    if (loaded) return diagnosis_named("it loads");
     return recheck(std::move(loaded).error(), spec(plugin));
   }
   faults::Workshop workshop_;
@@ -35,8 +35,8 @@ TEST_F(Recheck, NoSuchFileOfAFileThatIsThereMeansAnotherProcessor) {
   workshop_.make_foreign(plugin);
   const Diagnosis diagnosis = loaded_and_rechecked(plugin);
   EXPECT_EQ(diagnosis.code, "EH-L04");
-  EXPECT_THAT(std::string(diagnosis.value("os_said")), HasSubstr("No such file or directory"));
-  EXPECT_EQ(diagnosis.value("stage"), "load");
+  EXPECT_THAT(std::string(diagnosis.value(Key::os_said)), HasSubstr("No such file or directory"));
+  EXPECT_EQ(diagnosis.value(Key::stage), "load");
 }
 
 TEST_F(Recheck, InvalidElfHeaderOfAWebPageMeansAWebPage) {
@@ -46,7 +46,7 @@ TEST_F(Recheck, InvalidElfHeaderOfAWebPageMeansAWebPage) {
                      "                                                              \n");
   const Diagnosis diagnosis = loaded_and_rechecked(plugin);
   EXPECT_EQ(diagnosis.code, "EH-F05");
-  EXPECT_THAT(std::string(diagnosis.value("os_said")), HasSubstr("invalid ELF header"));
+  EXPECT_THAT(std::string(diagnosis.value(Key::os_said)), HasSubstr("invalid ELF header"));
 }
 
 TEST_F(Recheck, AMissingLibraryGetsItsNeederAndFolders) {
@@ -57,20 +57,20 @@ TEST_F(Recheck, AMissingLibraryGetsItsNeederAndFolders) {
   workshop_.remove(gone);
   const Diagnosis diagnosis = loaded_and_rechecked(plugin);
   EXPECT_EQ(diagnosis.code, "EH-L01");
-  EXPECT_EQ(diagnosis.value("needed_by"), plugin.native());
-  EXPECT_FALSE(diagnosis.values("searched").empty());
+  EXPECT_EQ(diagnosis.value(Key::needed_by), plugin.native());
+  EXPECT_FALSE(diagnosis.values(Key::searched).empty());
 }
 
 // No file needs it by name, so only running code finds it missing, as when the engine aborts.
 TEST_F(Recheck, ALibraryThatThePluginOpensItselfIsR15) {
-  Diagnosis said = diagnose("EH-E01");
-  said.with("status", "ENGINE_UNAVAILABLE")
-      .with("missing_library", "libstorm_kernels.so.4")
-      .with("message", "libstorm_kernels.so.4: cannot open shared object file: No such file or directory")
-      .with("stage", "create");
+  Diagnosis said = diagnose(Code::engine_reports_error);
+  said.with(Key::status, "ENGINE_UNAVAILABLE")
+      .with(Key::missing_library, "libstorm_kernels.so.4")
+      .with(Key::message, "libstorm_kernels.so.4: cannot open shared object file: No such file or directory")
+      .with(Key::stage, "create");
   const Diagnosis diagnosis = recheck(said, spec(workshop_.plugin("libengine_x.so")));
   EXPECT_EQ(diagnosis.code, "EH-R15");
-  EXPECT_EQ(diagnosis.value("library"), "libstorm_kernels.so.4");
+  EXPECT_EQ(diagnosis.value(Key::library), "libstorm_kernels.so.4");
 }
 
 TEST_F(Recheck, NamesTheLibraryWhoseClosureIsIncomplete) {
@@ -80,30 +80,31 @@ TEST_F(Recheck, NamesTheLibraryWhoseClosureIsIncomplete) {
                     "-L" + faults::quoted(workshop_.path("lib")) + " -l:libgone_s.so.2");
   const auto plugin = workshop_.plugin("libengine_x.so");
   workshop_.remove(gone);
-  Diagnosis said = diagnose("EH-E01");
-  said.with("status", "ENGINE_UNAVAILABLE")
-      .with("message", "libruntime.so could not be opened")
-      .with("stage", "create");
+  Diagnosis said = diagnose(Code::engine_reports_error);
+  said.with(Key::status, "ENGINE_UNAVAILABLE")
+      .with(Key::message, "libruntime.so could not be opened")
+      .with(Key::stage, "create");
   const Diagnosis diagnosis = recheck(said, spec(plugin));
   EXPECT_EQ(diagnosis.code, "EH-L01");
-  EXPECT_EQ(diagnosis.value("library"), "libgone_s.so.2");
-  EXPECT_EQ(diagnosis.value("message"), "libruntime.so could not be opened");
+  EXPECT_EQ(diagnosis.value(Key::library), "libgone_s.so.2");
+  EXPECT_EQ(diagnosis.value(Key::message), "libruntime.so could not be opened");
 }
 
 TEST_F(Recheck, ComparesPassedOnLoaderMessagesWithTheFile) {
   const auto runtime =
       workshop_.library("lib/libruntime.so", "int far_away(void);int r(void){return far_away();}");
   const auto plugin = workshop_.plugin("libengine_x.so");
-  Diagnosis said = diagnose("EH-E01");
-  said.with("status", "ENGINE_UNAVAILABLE")
-      .with("message", "The runtime cannot be loaded: " + runtime.native() + ": undefined symbol: far_away")
-      .with("stage", "create");
+  Diagnosis said = diagnose(Code::engine_reports_error);
+  said.with(Key::status, "ENGINE_UNAVAILABLE")
+      .with(Key::message,
+            "The runtime cannot be loaded: " + runtime.native() + ": undefined symbol: far_away")
+      .with(Key::stage, "create");
   const Diagnosis diagnosis = recheck(said, spec(plugin));
   EXPECT_EQ(diagnosis.code, "EH-L12");
-  EXPECT_EQ(diagnosis.value("file"), runtime.native());
-  EXPECT_EQ(diagnosis.value("symbol"), "far_away");
-  EXPECT_EQ(diagnosis.value("stage"), "create");
-  EXPECT_TRUE(diagnosis.value("rechecked").empty()) << "the file confirms it";
+  EXPECT_EQ(diagnosis.value(Key::file), runtime.native());
+  EXPECT_EQ(diagnosis.value(Key::symbol), "far_away");
+  EXPECT_EQ(diagnosis.value(Key::stage), "create");
+  EXPECT_TRUE(diagnosis.value(Key::rechecked).empty()) << "the file confirms it";
 }
 
 // The system's libz.so.1 would be found first if the build's were not opened before. That does not explain a
@@ -112,19 +113,19 @@ TEST_F(Recheck, ARefusedFileExplainsNoMissingSymbol) {
   const auto own =
       workshop_.library("lib/libz.so.1", "int of_the_build(void){return 1;}", "-Wl,-soname,libz.so.1");
   const auto plugin = workshop_.plugin("libengine_x.so", "-Wl,--no-as-needed " + faults::quoted(own));
-  Diagnosis said = diagnose("EH-L12");
-  said.with("symbol", "of_the_build").with("required_by", own.native()).with("file", own.native());
+  Diagnosis said = diagnose(Code::symbol_missing);
+  said.with(Key::symbol, "of_the_build").with(Key::required_by, own.native()).with(Key::file, own.native());
   const Diagnosis diagnosis = recheck(said, spec(plugin));
   EXPECT_EQ(diagnosis.code, "EH-L12");
-  EXPECT_FALSE(diagnosis.value("rechecked").empty());
+  EXPECT_FALSE(diagnosis.value(Key::rechecked).empty());
 }
 
 TEST_F(Recheck, OtherReportsStayAsTheyAre) {
   const auto plugin = workshop_.plugin("libengine_x.so");
-  Diagnosis said = diagnose("EH-E01");
-  said.with("status", "ENGINE_INTERNAL").with("message", "assertion failed");
+  Diagnosis said = diagnose(Code::engine_reports_error);
+  said.with(Key::status, "ENGINE_INTERNAL").with(Key::message, "assertion failed");
   EXPECT_EQ(recheck(said, spec(plugin)).code, "EH-E01");
-  EXPECT_EQ(recheck(diagnose("EH-R02"), spec(plugin)).code, "EH-R02");
+  EXPECT_EQ(recheck(diagnose(Code::build_crashed), spec(plugin)).code, "EH-R02");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ using testing::Pair;
 std::shared_ptr<const Manifest> read(const Json& document, const std::string& repository = "/one") {
   auto manifest = read_manifest(document, repository, repository + "/pytorch.json");
   if (!manifest)
-    ADD_FAILURE() << manifest.error().value("member") << ": " << manifest.error().value("problem");
+    ADD_FAILURE() << manifest.error().value(Key::member) << ": " << manifest.error().value(Key::problem);
   return manifest ? *manifest : nullptr;
 }
 

@@ -16,10 +16,10 @@ TEST_P(Documents, AreReadAsTheTableSays) {
   std::string verdict = "accept", member;
   const auto note = [&](const auto& result) {
     if (result) return;
-    verdict = result.error().code;
-    member = result.error().value("member");
-    EXPECT_EQ(result.error().value("document"), "here.json");
-    EXPECT_TRUE(verdict != "EH-M02" || !result.error().value("problem").empty());
+    verdict = std::string(result.error().code_text());
+    member = result.error().value(Key::member);
+    EXPECT_EQ(result.error().value(Key::document), "here.json");
+    EXPECT_TRUE(verdict != "EH-M02" || !result.error().value(Key::problem).empty());
   };
   if (GetParam().base == "manifest")
     note(read_manifest(document, "/repository", "here.json"));
@@ -53,14 +53,14 @@ TEST(DocumentsTest, TheSameBuildTwiceIsRefused) {
   const auto manifest =
       read_manifest(changed(base, "/builds/1", base["builds"].as_array()[0]), "/r", "here.json");
   ASSERT_FALSE(manifest);
-  EXPECT_EQ(manifest.error().value("member"), "builds[1].id");
+  EXPECT_EQ(manifest.error().value(Key::member), "builds[1].id");
 }
 
 TEST(DocumentsTest, ALongWrongTextIsNotRepeatedWhole) {
   const Json document = changed(documents()["manifest"], "/builds/0/flavor", Json(std::string(100000, 'X')));
   const auto manifest = read_manifest(document, "/r", "here.json");
   ASSERT_FALSE(manifest);
-  EXPECT_LT(manifest.error().value("problem").size(), 400u);
+  EXPECT_LT(manifest.error().value(Key::problem).size(), 400u);
 }
 
 }  // namespace

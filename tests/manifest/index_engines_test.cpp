@@ -27,14 +27,16 @@ class ListingReader : public DocumentReader {
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
     read_paths.push_back(location.substr(std::string(root).size() + 1));
     const auto found = files.find(location);
-    if (found == files.end()) return fail(diagnose("EH-N04").with("url", location).with("status", "404"));
+    if (found == files.end())
+      return fail(diagnose(Code::server_refuses).with(Key::url, location).with(Key::status, "404"));
     // As the server's reader: an expected document is cut off at the size that was announced.
     for (const auto& group : groups)
       for (const Expected& one : group)
         if (one.location == location) limit = std::min(limit, one.limit);
     if (found->second.size() > limit)
-      return fail(
-          diagnose("EH-N07").with("url", location).with("actual", std::to_string(found->second.size())));
+      return fail(diagnose(Code::fetched_length_wrong)
+                      .with(Key::url, location)
+                      .with(Key::actual, std::to_string(found->second.size())));
     return found->second;
   }
   std::optional<std::string> kept(const std::string& sha256) override {
@@ -127,10 +129,11 @@ TEST_F(IndexEngines, AManifestOfAnotherEngineIsRefused) {
     ASSERT_THAT(content.failures, SizeIs(1));
     const Diagnosis& failure = content.failures[0];
     EXPECT_EQ(failure.code, "EH-M02");
-    EXPECT_EQ(failure.value("document"), below(root, wrong));
-    EXPECT_EQ(failure.value("member"), "engine");
-    EXPECT_EQ(failure.value("manifest_of"), "beta");
-    EXPECT_THAT(std::string(failure.value("problem")), AllOf(HasSubstr("\"gamma\""), HasSubstr("\"beta\"")));
+    EXPECT_EQ(failure.value(Key::document), below(root, wrong));
+    EXPECT_EQ(failure.value(Key::member), "engine");
+    EXPECT_EQ(failure.value(Key::manifest_of), "beta");
+    EXPECT_THAT(std::string(failure.value(Key::problem)),
+                AllOf(HasSubstr("\"gamma\""), HasSubstr("\"beta\"")));
   }
   EXPECT_THAT(load({"gamma"}).failures, IsEmpty()) << "nothing is listed for gamma";
 }
@@ -174,8 +177,8 @@ TEST_F(IndexEngines, ALongerManifestThanStatedDiffersFromTheIndex) {
   EXPECT_THAT(engines_of(content), ElementsAre("alpha"));
   ASSERT_THAT(content.failures, SizeIs(1));
   EXPECT_EQ(content.failures[0].code, "EH-M05");
-  EXPECT_EQ(content.failures[0].value("expected_size"), std::to_string(stated));
-  EXPECT_EQ(content.failures[0].value("size"), std::to_string(stated + 3));
+  EXPECT_EQ(content.failures[0].value(Key::expected_size), std::to_string(stated));
+  EXPECT_EQ(content.failures[0].value(Key::size), std::to_string(stated + 3));
 }
 
 TEST_F(IndexEngines, KeptManifestsAreNotAnnounced) {
@@ -203,7 +206,7 @@ TEST_F(IndexEngines, TheOrderOfTheIndexStays) {
   EXPECT_THAT(engines_of(content), ElementsAre("delta", "alpha", "epsilon", "beta", "eta"));
   ASSERT_THAT(content.failures, SizeIs(2));
   EXPECT_EQ(content.failures[0].code, "EH-N04");
-  EXPECT_EQ(content.failures[0].value("manifest_of"), "gamma");
+  EXPECT_EQ(content.failures[0].value(Key::manifest_of), "gamma");
   EXPECT_EQ(content.failures[1].code, "EH-M05");
 }
 

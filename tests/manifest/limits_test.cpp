@@ -22,8 +22,8 @@ std::string problem_of(const std::string& pointer, const Json& value) {
   const auto manifest = read_manifest(changed(documents()["manifest"], pointer, value), "/r", "here.json");
   if (manifest) return "";
   EXPECT_EQ(manifest.error().code, "EH-M02");
-  return std::string(manifest.error().value("member")) + ": " +
-         std::string(manifest.error().value("problem"));
+  return std::string(manifest.error().value(Key::member)) + ": " +
+         std::string(manifest.error().value(Key::problem));
 }
 
 std::string component() { return documents()["manifest"]["components"].as_object().begin()->first; }

@@ -75,8 +75,8 @@ TEST_F(RepositoryTest, AManifestWithOtherBytesIsSkippedAndTheOthersAreUsed) {
   EXPECT_EQ(content->manifests[0]->engine, "other");
   ASSERT_EQ(content->failures.size(), 1u);
   EXPECT_EQ(content->failures[0].code, "EH-M05");
-  EXPECT_EQ(content->failures[0].value("document"), path_text(folder_ / "pytorch.json"));
-  EXPECT_EQ(content->failures[0].value("found"), sha256_hex(bytes));
+  EXPECT_EQ(content->failures[0].value(Key::document), path_text(folder_ / "pytorch.json"));
+  EXPECT_EQ(content->failures[0].value(Key::found), sha256_hex(bytes));
 }
 
 TEST_F(RepositoryTest, AManifestOfAnotherSizeIsNotUsed) {
@@ -86,7 +86,7 @@ TEST_F(RepositoryTest, AManifestOfAnotherSizeIsNotUsed) {
   const auto content = load();
   ASSERT_EQ(content->failures.size(), 1u);
   EXPECT_EQ(content->failures[0].code, "EH-M05");
-  EXPECT_EQ(content->failures[0].value("size"), "2");
+  EXPECT_EQ(content->failures[0].value(Key::size), "2");
 }
 
 TEST_F(RepositoryTest, AMissingManifestIsAFailureThatNamesIt) {
@@ -96,7 +96,7 @@ TEST_F(RepositoryTest, AMissingManifestIsAFailureThatNamesIt) {
   const auto content = load();
   ASSERT_EQ(content->failures.size(), 1u);
   EXPECT_EQ(content->failures[0].code, "EH-F01");
-  EXPECT_EQ(content->failures[0].value("file"), path_text(folder_ / "pytorch.json"));
+  EXPECT_EQ(content->failures[0].value(Key::file), path_text(folder_ / "pytorch.json"));
 }
 
 // One repository must not fill the memory or the screen of every command.
@@ -110,7 +110,7 @@ TEST_F(RepositoryTest, M07MoreManifestsThanTheLimitAreRefused) {
   const auto content = load();
   ASSERT_FALSE(content);
   EXPECT_EQ(content.error().code, "EH-M07");
-  EXPECT_THAT(std::string(content.error().value("problem")), HasSubstr("501 manifests, and at most 500"));
+  EXPECT_THAT(std::string(content.error().value(Key::problem)), HasSubstr("501 manifests, and at most 500"));
 }
 
 TEST_F(RepositoryTest, M07MoreBytesThanTheLimitAreNotRead) {
@@ -122,7 +122,8 @@ TEST_F(RepositoryTest, M07MoreBytesThanTheLimitAreNotRead) {
   ASSERT_EQ(content->failures.size(), 10u);
   EXPECT_EQ(content->failures.front().code, "EH-M02") << "read, and no manifest";
   EXPECT_EQ(content->failures.back().code, "EH-M07");
-  EXPECT_THAT(std::string(content->failures.back().value("problem")), HasSubstr("more than 64 MiB together"));
+  EXPECT_THAT(std::string(content->failures.back().value(Key::problem)),
+              HasSubstr("more than 64 MiB together"));
 }
 
 // With a size in the index, without one, and with a false one.
@@ -146,10 +147,10 @@ TEST_F(RepositoryTest, M07AManifestBeyondTheLimitIsNamedAndTheOthersAreUsed) {
                                   "manifests/unsized.json has more, and at most 8.0 MiB are read"};
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(content->failures[i].code, "EH-M07");
-    EXPECT_EQ(content->failures[i].value("problem"), problems[i]);
-    EXPECT_EQ(content->failures[i].value("repository"), path_text(folder_));
+    EXPECT_EQ(content->failures[i].value(Key::problem), problems[i]);
+    EXPECT_EQ(content->failures[i].value(Key::repository), path_text(folder_));
   }
-  EXPECT_FALSE(content->failures[2].code.empty());
+  EXPECT_NE(content->failures[2].code, Code::none);
 }
 
 TEST_F(RepositoryTest, UnknownFieldsOfOneDocumentAreListedUpToALimit) {
@@ -181,7 +182,7 @@ TEST_F(RepositoryTest, DocumentsOfTinyOrDeepValuesAreRefused) {
     const auto content = load();
     ASSERT_FALSE(content) << problem;
     EXPECT_THAT(content.error().code, testing::AnyOf("EH-M01", "EH-M07")) << problem;
-    EXPECT_THAT(std::string(content.error().value("problem")), HasSubstr(problem));
+    EXPECT_THAT(std::string(content.error().value(Key::problem)), HasSubstr(problem));
   }
 }
 
@@ -189,8 +190,8 @@ TEST_F(RepositoryTest, AFolderWithoutAnIndexIsNoRepository) {
   const auto content = load();
   ASSERT_FALSE(content);
   EXPECT_EQ(content.error().code, "EH-M07");
-  EXPECT_EQ(content.error().value("repository"), path_text(folder_));
-  EXPECT_EQ(content.error().value("file"), (folder_ / "index.json").string());
+  EXPECT_EQ(content.error().value(Key::repository), path_text(folder_));
+  EXPECT_EQ(content.error().value(Key::file), (folder_ / "index.json").string());
 }
 
 TEST_F(RepositoryTest, AnIndexThatPointsOutsideIsRefused) {
@@ -199,7 +200,7 @@ TEST_F(RepositoryTest, AnIndexThatPointsOutsideIsRefused) {
   const auto content = load();
   ASSERT_FALSE(content);
   EXPECT_EQ(content.error().code, "EH-M06");
-  EXPECT_EQ(content.error().value("path"), "../secret.json");
+  EXPECT_EQ(content.error().value(Key::path), "../secret.json");
 }
 
 TEST_F(RepositoryTest, AnExpiredIndexServesWithAWarning) {
@@ -218,7 +219,7 @@ class MapReader : public DocumentReader {
   Result<std::string> read(const std::string& location, std::uint64_t) override {
     asked.push_back(location);
     const auto found = documents.find(location);
-    if (found == documents.end()) return fail(diagnose("EH-N04").with("url", location));
+    if (found == documents.end()) return fail(diagnose(Code::server_refuses).with(Key::url, location));
     return found->second;
   }
   std::map<std::string, std::string> documents;
@@ -264,16 +265,16 @@ TEST_F(RepositoryTest, AnUnreadableServerAnswerNamesTheServer) {
   for (const std::string& bytes : {page, std::string("<html>")}) {
     SCOPED_TRACE(bytes);
     reader.documents[root + "/index.json"] = bytes;
-    EXPECT_EQ(load_repository(root, reader, in_2026).error().value("sent_by"), root);
+    EXPECT_EQ(load_repository(root, reader, in_2026).error().value(Key::sent_by), root);
     ASSERT_TRUE(write_file(folder_ / "index.json", bytes, false));
-    EXPECT_EQ(load().error().value("sent_by"), "");
+    EXPECT_EQ(load().error().value(Key::sent_by), "");
   }
   add("pytorch.json", page);
   write_index();
-  EXPECT_EQ(load()->failures.at(0).value("sent_by"), "");
+  EXPECT_EQ(load()->failures.at(0).value(Key::sent_by), "");
   reader.documents[root + "/index.json"] = read_file(folder_ / "index.json").value_or("");
   reader.documents[root + "/pytorch.json"] = page;
-  EXPECT_EQ(load_repository(root, reader, in_2026)->failures.at(0).value("sent_by"), root);
+  EXPECT_EQ(load_repository(root, reader, in_2026)->failures.at(0).value(Key::sent_by), root);
 }
 
 TEST(RemoteRepositoryTest, AUrlThatCannotBeReadKeepsTheTransportsDiagnosis) {
@@ -281,7 +282,7 @@ TEST(RemoteRepositoryTest, AUrlThatCannotBeReadKeepsTheTransportsDiagnosis) {
   const auto content = load_repository("https://r.example/x/", reader, in_2026);
   ASSERT_FALSE(content);
   EXPECT_EQ(content.error().code, "EH-N04");
-  EXPECT_EQ(content.error().value("repository"), "https://r.example/x/");
+  EXPECT_EQ(content.error().value(Key::repository), "https://r.example/x/");
   EXPECT_THAT(reader.asked, ElementsAre("https://r.example/x/index.json"));
 }
 

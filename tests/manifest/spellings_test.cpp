@@ -29,7 +29,7 @@ class Spellings : public TrustTest {
     Trust trust{store_, required, false, {}};
     trust.known_as = written;
     const auto content = load_repository(location, reader_, in_2026, &trust);
-    return content ? "" : content.error().code;
+    return content ? "" : std::string(content.error().code_text());
   }
   void strip() {
     std::erase_if(reader_.files, [](const auto& one) {

@@ -71,7 +71,7 @@ TEST_F(Timestamps, M08WithoutOneNothingIsUsed) {
   const auto content = load();
   ASSERT_FALSE(content);
   EXPECT_EQ(content.error().code, "EH-M08");
-  EXPECT_THAT(std::string(content.error().value("document")), HasSubstr("timestamp.json"));
+  EXPECT_THAT(std::string(content.error().value(Key::document)), HasSubstr("timestamp.json"));
 }
 
 TEST_F(Timestamps, M11ANewerIndexCannotBeHidden) {

@@ -36,8 +36,10 @@ class MemoryReader : public DocumentReader {
   Result<std::string> read(const std::string& location, std::uint64_t limit) override {
     ++asked;
     const auto found = files.find(location);
-    if (found == files.end()) return fail(diagnose("EH-N04").with("url", location).with("status", "404"));
-    if (found->second.size() > limit) return fail(diagnose("EH-N07").with("url", location));
+    if (found == files.end())
+      return fail(diagnose(Code::server_refuses).with(Key::url, location).with(Key::status, "404"));
+    if (found->second.size() > limit)
+      return fail(diagnose(Code::fetched_length_wrong).with(Key::url, location));
     return found->second;
   }
   std::map<std::string, std::string> files;
@@ -125,7 +127,7 @@ class TrustTest : public testing::Test {
   // The code of the diagnosis, or "" when it was accepted.
   std::string code(std::int64_t now = in_2026) {
     const auto content = load(now);
-    return content ? "" : content.error().code;
+    return content ? "" : std::string(content.error().code_text());
   }
 
   std::filesystem::path folder_;

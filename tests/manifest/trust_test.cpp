@@ -37,7 +37,7 @@ TEST_F(TrustTest, WithoutATrustedKeyNothingThatMustBeSignedIsUsed) {
   const auto content = load();
   ASSERT_FALSE(content);
   EXPECT_EQ(content.error().code, "EH-M10");
-  EXPECT_EQ(content.error().value("key_id"), test_key(2).public_key().id);
+  EXPECT_EQ(content.error().value(Key::key_id), test_key(2).public_key().id);
 }
 
 TEST_F(TrustTest, AKeyTrustedForAnotherRepositoryDoesNotCount) {
@@ -73,8 +73,8 @@ TEST_F(TrustTest, AsManyKeysAsTheThresholdSaysMustSign) {
   const auto one = load();
   ASSERT_FALSE(one);
   EXPECT_EQ(one.error().code, "EH-M08");
-  EXPECT_EQ(one.error().value("expected"), "2");
-  EXPECT_EQ(one.error().value("found"), "1");
+  EXPECT_EQ(one.error().value(Key::expected), "2");
+  EXPECT_EQ(one.error().value(Key::found), "1");
   put_index(index_of(7), {1, 3});
   EXPECT_EQ(code(), "");
 }
@@ -289,7 +289,7 @@ TEST_F(StolenKey, ASerialJumpsByABoundedStep) {
     const auto content = load();
     ASSERT_FALSE(content);
     EXPECT_EQ(content.error().code, "EH-M11");
-    EXPECT_THAT(std::string(content.error().value("problem")), HasSubstr("too far above the last one, 7"));
+    EXPECT_THAT(std::string(content.error().value(Key::problem)), HasSubstr("too far above the last one, 7"));
   }
 }
 
@@ -393,7 +393,7 @@ TEST_F(TrustTest, AReadOnlyStateFolderIsTrustedAndAFloorToo) {
     const auto removed = now.remove(key.key.id);
     ASSERT_FALSE(removed) << "it would count on";
     EXPECT_EQ(removed.error().code, "EH-F16");
-    EXPECT_EQ(removed.error().value("folder"), (state / "trust").string());
+    EXPECT_EQ(removed.error().value(Key::folder), (state / "trust").string());
   }
   const auto files = TrustStore({}, {}, state).files(location);
   EXPECT_FALSE(files.empty()) << "a decision rests on them";

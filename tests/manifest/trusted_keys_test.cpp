@@ -24,7 +24,7 @@ class TrustedKeys : public TrustTest {
   // The engines that the repository offers, or the code of the failure.
   std::vector<std::string> offered() {
     const auto content = load();
-    if (!content) return {content.error().code};
+    if (!content) return {std::string(content.error().code_text())};
     std::vector<std::string> engines;
     for (const auto& manifest : content->manifests) engines.push_back(manifest->engine);
     return engines;

@@ -13,8 +13,8 @@ std::string problem_of(const std::string& text) {
   const auto document = read_document(text, "registry.example/a");
   if (document) return "";
   EXPECT_EQ(document.error().code, "EH-N32") << text;
-  EXPECT_EQ(document.error().value("reference"), "registry.example/a");
-  return std::string(document.error().value("problem"));
+  EXPECT_EQ(document.error().value(Key::reference), "registry.example/a");
+  return std::string(document.error().value(Key::problem));
 }
 
 TEST(Document, DistinguishesManifestsFromIndexes) {

@@ -36,7 +36,7 @@ class InstalledBuildTest : public testing::Test {
     what.runtime().artifacts = {
         SampleBuild::artifact(archive, "tar.gz", {SampleBuild::file("runtime.tar.gz")})};
     const auto acquired = acquire::acquire(*what.build, store, options);
-    ASSERT_TRUE(acquired) << acquired.error().code << " " << acquired.error().value("problem");
+    ASSERT_TRUE(acquired) << acquired.error().code << " " << acquired.error().value(Key::problem);
     std::filesystem::remove(folder / "repository/runtime.tar.gz");
   }
 

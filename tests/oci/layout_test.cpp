@@ -76,7 +76,7 @@ TEST_F(LayoutTest, APackedTreeUnpacksToTheSameTree) {
         test::SampleBuild::file(path_text(artifact->layers[i].file))};
   const cache::Store other = cache::Store::open(folder / "other", {}, "oci_test");
   const auto acquired = acquire::acquire(*fresh.build, other, options);
-  ASSERT_TRUE(acquired) << acquired.error().code << " " << acquired.error().value("problem");
+  ASSERT_TRUE(acquired) << acquired.error().code << " " << acquired.error().value(Key::problem);
   EXPECT_EQ(acquired->installed.trees, (**store.record_of(sample.build->id)).trees);
 }
 
@@ -151,7 +151,7 @@ TEST_F(LayoutTest, ADamagedFileIsNeverPassedOn) {
   const auto artifact = make();
   ASSERT_FALSE(artifact);
   EXPECT_EQ(artifact.error().code, "EH-F08");
-  EXPECT_EQ(artifact.error().value("file"), path_text(file));
+  EXPECT_EQ(artifact.error().value(Key::file), path_text(file));
 }
 
 TEST_F(LayoutTest, ALicenseThatForbidsPassingOnMustBeNamed) {
@@ -165,8 +165,8 @@ TEST_F(LayoutTest, ALicenseThatForbidsPassingOnMustBeNamed) {
   const auto refused = make("sample-2");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-P60");
-  EXPECT_EQ(refused.error().value("license"), "LicenseRef-Vendor");
-  EXPECT_EQ(refused.error().value("component"), "runtime");
+  EXPECT_EQ(refused.error().value(Key::license), "LicenseRef-Vendor");
+  EXPECT_EQ(refused.error().value(Key::component), "runtime");
   redistribute = {"LicenseRef-Vendor"};
   EXPECT_TRUE(make("sample-2", "by-order"));
 }

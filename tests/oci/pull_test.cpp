@@ -90,7 +90,7 @@ class PullTest : public testing::Test {
   }
   std::string code(const std::string& rest = {}) {
     const auto report = get(rest);
-    return report ? "ok" : report.error().code;
+    return report ? "ok" : std::string(report.error().code_text());
   }
   int asked(const std::string& part) const {
     int count = 0;
@@ -155,8 +155,8 @@ TEST_F(PullTest, AnIndexWithoutThisPlatformNamesItsEntries) {
   const auto report = get("@sha256:" + index);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N34");
-  EXPECT_EQ(report.error().value("offered"), "linux/arm64 cu118");
-  EXPECT_EQ(report.error().value("platform"), "linux/amd64 cu118");
+  EXPECT_EQ(report.error().value(Key::offered), "linux/arm64 cu118");
+  EXPECT_EQ(report.error().value(Key::platform), "linux/amd64 cu118");
 }
 
 TEST_F(PullTest, ABlobThatItsManifestDoesNotListIsNotRequested) {
@@ -183,7 +183,7 @@ TEST_F(PullTest, AMissingBlobIsReportedWithTheRegistrysMessage) {
   const auto report = get(":missing");
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N31");
-  EXPECT_EQ(report.error().value("registry_said"), "unknown to me");
+  EXPECT_EQ(report.error().value(Key::registry_said), "unknown to me");
   pages.clear();
   EXPECT_EQ(code(), "EH-N31");
 }
@@ -223,7 +223,7 @@ TEST_F(PullTest, ASlowDocumentHasATotalTimeLimit) {
   const auto report = get(":v2");
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N03");
-  EXPECT_FALSE(report.error().value("document_seconds").empty());
+  EXPECT_FALSE(report.error().value(Key::document_seconds).empty());
   EXPECT_EQ(server.requests(), 1);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s);
 }
@@ -293,7 +293,7 @@ TEST_F(PullTest, ATokenServiceThatStaysBusyIsReported) {
   const auto report = get();
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N04");
-  EXPECT_EQ(report.error().value("status"), "429");
+  EXPECT_EQ(report.error().value(Key::status), "429");
   EXPECT_EQ(tokens.requests(), 1 + options.retries);
 }
 
@@ -305,8 +305,8 @@ TEST_F(PullTest, ARegistrysLimitSaysWhenItEnds) {
     };
     const auto report = get();
     ASSERT_FALSE(report);
-    EXPECT_EQ(report.error().value("status"), "429");
-    EXPECT_EQ(report.error().value("retry_after").empty(), *header == 0);
+    EXPECT_EQ(report.error().value(Key::status), "429");
+    EXPECT_EQ(report.error().value(Key::retry_after).empty(), *header == 0);
   }
 }
 
@@ -341,7 +341,7 @@ TEST_F(PullTest, ATokenServiceOnAnotherHostWithoutTlsIsRefused) {
   const auto report = get();
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N30");
-  EXPECT_THAT(std::string(report.error().value("problem")), testing::HasSubstr("without TLS"));
+  EXPECT_THAT(std::string(report.error().value(Key::problem)), testing::HasSubstr("without TLS"));
 }
 
 TEST_F(PullTest, ARefusalNamesTheRegistryAndTheSignInState) {
@@ -352,8 +352,8 @@ TEST_F(PullTest, ARefusalNamesTheRegistryAndTheSignInState) {
   const auto report = get();
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N30");
-  EXPECT_EQ(report.error().value("registry"), host());
-  EXPECT_EQ(report.error().value("signed_in"), "no");
+  EXPECT_EQ(report.error().value(Key::registry), host());
+  EXPECT_EQ(report.error().value(Key::signed_in), "no");
   EXPECT_EQ(code(":tag"), "EH-N30");
 }
 

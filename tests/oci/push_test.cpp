@@ -41,8 +41,8 @@ TEST_F(PushTest, ARefusalEndsItBeforeAnyTagIsWritten) {
   const auto pushed = push_to(server);
   ASSERT_FALSE(pushed);
   EXPECT_EQ(pushed.error().code, "EH-N36");
-  EXPECT_EQ(pushed.error().value("status"), "405");
-  EXPECT_EQ(pushed.error().value("registry_said"), "read-only");
+  EXPECT_EQ(pushed.error().value(Key::status), "405");
+  EXPECT_EQ(pushed.error().value(Key::registry_said), "read-only");
   for (const auto& request : server.seen()) EXPECT_NE(request.method, "PUT");
 }
 
@@ -59,7 +59,7 @@ TEST_F(PushTest, AFailedUploadIsRestarted) {
   const auto pushed = push_to(server);
   ASSERT_FALSE(pushed);
   EXPECT_EQ(begun, 3);
-  EXPECT_EQ(pushed.error().value("status"), "500");
+  EXPECT_EQ(pushed.error().value(Key::status), "500");
 }
 
 // Each step is refused once, as by busy registries, one of which names a time.
@@ -83,7 +83,7 @@ TEST_F(PushTest, ABusyRegistryIsRetriedWhenItSays) {
   });
   const auto began = std::chrono::steady_clock::now();
   const auto pushed = push_to(server);
-  ASSERT_TRUE(pushed) << pushed.error().code << pushed.error().value("status");
+  ASSERT_TRUE(pushed) << pushed.error().code << pushed.error().value(Key::status);
   EXPECT_GT(std::chrono::steady_clock::now() - began, 1s) << "Retry-After was not heard";
   EXPECT_GE(refused, 3u);
   EXPECT_EQ(taken.back(), "/v2/engines/sample/manifests/1") << "the name comes last";
@@ -99,7 +99,7 @@ TEST_F(PushTest, AManifestIsNotRetriedForever) {
   const auto pushed = push_to(server);
   ASSERT_FALSE(pushed);
   EXPECT_EQ(pushed.error().code, "EH-N36");
-  EXPECT_EQ(pushed.error().value("status"), "429");
+  EXPECT_EQ(pushed.error().value(Key::status), "429");
   int offered = 0;
   for (const auto& request : server.seen()) offered += request.method == "PUT" ? 1 : 0;
   EXPECT_EQ(offered, 3);

@@ -62,7 +62,7 @@ class RealRegistry : public test::InstalledBuildTest {
     acquire::AcquireOptions fetching;
     fetching.transfer = transfer;
     const auto acquired = acquire::acquire(*fresh.build, other, fetching);
-    if (!acquired) return acquired.error().code;
+    if (!acquired) return std::string(acquired.error().code_text());
     sources_ = acquired->sources;
     return acquired->installed.trees == (**store.record_of(sample.build->id)).trees ? "same" : "other";
   }
@@ -74,7 +74,7 @@ class RealRegistry : public test::InstalledBuildTest {
 TEST_F(RealRegistry, APushedBuildIsPulledByTagDigestAndBlob) {
   RegistryServer registry;
   const auto pushed = push_to(registry.host() + "/engines/sample:v1");
-  ASSERT_TRUE(pushed) << pushed.error().code << " " << pushed.error().value("registry_said");
+  ASSERT_TRUE(pushed) << pushed.error().code << " " << pushed.error().value(Key::registry_said);
   EXPECT_EQ(pushed->blobs_sent, 3);
   EXPECT_EQ(fetch_from(pushed->references.at(0)), "same");
   EXPECT_EQ(fetch_from(pushed->reference), "same");
@@ -97,7 +97,7 @@ TEST_F(RealRegistry, ASecondPushSendsNothing) {
 TEST_F(RealRegistry, LongBlobsArePushedInPieces) {
   RegistryServer registry;
   const auto pushed = push_to(registry.host() + "/engines/sample", 100'000);
-  ASSERT_TRUE(pushed) << pushed.error().code << " " << pushed.error().value("registry_said");
+  ASSERT_TRUE(pushed) << pushed.error().code << " " << pushed.error().value(Key::registry_said);
   EXPECT_GE(registry.requests("PATCH "), 4);
   EXPECT_EQ(fetch_from(pushed->references.at(0)), "same");
 }
@@ -147,7 +147,7 @@ TEST_F(RealRegistry, SeveralBuildsStandInOneIndexByPlatformAndFlavor) {
   ASSERT_TRUE(one && two);
   const auto target = read_reference(registry.host() + "/engines/sample:all");
   const auto pushed = push(*target, {*one, *two}, {});
-  ASSERT_TRUE(pushed) << pushed.error().code << " " << pushed.error().value("registry_said");
+  ASSERT_TRUE(pushed) << pushed.error().code << " " << pushed.error().value(Key::registry_said);
   EXPECT_EQ(pushed->references.size(), 2u);
   artifact_ = *one;
   EXPECT_EQ(fetch_from(registry.host() + "/engines/sample:all"), "same");
@@ -159,11 +159,11 @@ TEST_F(RealRegistry, AUserOfHtpasswdMustSignIn) {
   const auto refused = push_to(registry.host() + "/engines/sample");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-N30");
-  EXPECT_EQ(refused.error().value("signed_in"), "no");
+  EXPECT_EQ(refused.error().value(Key::signed_in), "no");
   fs::remove_all(folder / "pack");
   sign_in(registry.host());
   const auto pushed = push_to(registry.host() + "/engines/sample");
-  ASSERT_TRUE(pushed) << pushed.error().code << " " << pushed.error().value("registry_said");
+  ASSERT_TRUE(pushed) << pushed.error().code << " " << pushed.error().value(Key::registry_said);
   EXPECT_EQ(fetch_from(pushed->references.at(0)), "same");
   sign_in("127.0.0.1:1");
   EXPECT_EQ(fetch_from(pushed->references.at(0)), "EH-N30")
@@ -181,7 +181,7 @@ TEST_F(RealRegistry, PushAndPullWorkBehindATokenService) {
   fs::remove_all(folder / "pack");
   sign_in(host);
   const auto pushed = push_to(host + "/engines/sample", 100'000);
-  ASSERT_TRUE(pushed) << pushed.error().code << " " << pushed.error().value("registry_said");
+  ASSERT_TRUE(pushed) << pushed.error().code << " " << pushed.error().value(Key::registry_said);
   EXPECT_EQ(fetch_from(pushed->references.at(0)), "same");
 }
 

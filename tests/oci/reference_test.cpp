@@ -12,7 +12,7 @@ std::string problem_of(const std::string& text) {
   const auto reference = read_reference(text);
   if (reference) return "";
   EXPECT_EQ(reference.error().code, "EH-N35") << text;
-  return std::string(reference.error().value("problem"));
+  return std::string(reference.error().value(Key::problem));
 }
 
 TEST(Reference, IsReadInAllItsParts) {

@@ -19,7 +19,7 @@ class Bundle : public test::SiteTest {};
 
 TEST_F(Bundle, ImportsABuildAsItWasInstalled) {
   const auto imported = import(bundle());
-  ASSERT_TRUE(imported) << imported.error().code << " " << imported.error().value("problem");
+  ASSERT_TRUE(imported) << imported.error().code << " " << imported.error().value(Key::problem);
   ASSERT_EQ(imported->builds.size(), 1u);
   EXPECT_FALSE(imported->builds[0].was_there);
   EXPECT_TRUE(imported->builds[0].from_repository);
@@ -63,7 +63,7 @@ TEST_F(Bundle, RepairsADamagedBuild) {
   test::write_text(library, "short");
   ASSERT_FALSE(store().find("sample-1"));
   const auto again = import(file);
-  ASSERT_TRUE(again) << again.error().code << " " << again.error().value("file");
+  ASSERT_TRUE(again) << again.error().code << " " << again.error().value(Key::file);
   EXPECT_FALSE(again->builds[0].was_there);
   EXPECT_TRUE(store().verify("sample-1", true)->empty());
 }
@@ -78,7 +78,7 @@ TEST_F(Bundle, ADamagedTreeOfAnotherBuildIsNotTakenForTheBundles) {
   fs::permissions(library, fs::perms::owner_all);
   test::write_text(library, "short");
   const auto imported = import(bundle({"sample-2"}));
-  ASSERT_TRUE(imported) << imported.error().code << " " << imported.error().value("file");
+  ASSERT_TRUE(imported) << imported.error().code << " " << imported.error().value(Key::file);
   EXPECT_TRUE(store().verify("sample-2", true)->empty());
   EXPECT_TRUE(store().verify("sample-1", true)->empty()) << "its view is made of the same tree";
   EXPECT_TRUE(store().find("sample-1").value());
@@ -88,7 +88,7 @@ TEST_F(Bundle, IsWrittenOntoFilesOnly) {
   bundle();
   const auto problem = [&](const std::string& name) {
     const auto exported = site.export_to(site.request({"sample-1"}, name));
-    return exported ? "ok" : exported.error().code;
+    return exported ? "ok" : std::string(exported.error().code_text());
   };
   fs::create_directories(folder / "a-folder");
   EXPECT_EQ(problem("a-folder"), "EH-P40");
@@ -169,7 +169,7 @@ TEST_F(Bundle, AnExportReplacesTheEarlierOneOfItsName) {
   };
   const auto builds = [&] {
     const auto list = list_of_bundle(folder / "lab.bundle");
-    return list ? std::to_string(list->list.builds.size()) : list.error().code;
+    return list ? std::to_string(list->list.builds.size()) : std::string(list.error().code_text());
   };
   ASSERT_TRUE(site.export_to(request));
   request.largest_part = 100'000;
@@ -198,7 +198,7 @@ TEST_F(Bundle, AnExportReplacesTheEarlierOneOfItsName) {
   const auto refused = site.export_to(request);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-P40");
-  EXPECT_EQ(refused.error().value("file"), path_text(folder / "lab.bundle"));
+  EXPECT_EQ(refused.error().value(Key::file), path_text(folder / "lab.bundle"));
   EXPECT_EQ(read_text(folder / "lab.bundle"), "no bundle") << "it is somebody else's";
   EXPECT_EQ(names(), (std::set<std::string>{"lab.bundle", "lab.bundle.900"})) << "nothing beside it";
 }
@@ -216,7 +216,8 @@ TEST_F(Bundle, AMissingCutOrSwappedPartIsNamed) {
   const auto named = [&] {
     const auto imported = import(folder / "one.bundle");
     if (imported) return std::string("ok");
-    return imported.error().code + " " + path_text(path_of(imported.error().value("part")).filename());
+    return std::string(imported.error().code_text()) + " " +
+           path_text(path_of(imported.error().value(Key::part)).filename());
   };
   test::write_text(part, bytes.substr(0, 50'000));
   EXPECT_EQ(named(), "EH-F43 one.bundle.002");
@@ -243,8 +244,8 @@ TEST_F(Bundle, PartsWithoutTheirListAreReported) {
     const auto imported = import(folder / name);
     if (imported) return std::string("ok");
     const Diagnosis& failure = imported.error();
-    EXPECT_EQ(failure.value("part"), failure.code == "EH-F42" ? path_text(list) : "") << name;
-    return failure.code + " " + std::string(failure.value("parts_found"));
+    EXPECT_EQ(failure.value(Key::part), failure.code == "EH-F42" ? path_text(list) : "") << name;
+    return std::string(failure.code_text()) + " " + std::string(failure.value(Key::parts_found));
   };
   EXPECT_EQ(outcome(folder / "parts.bundle.002"), "ok") << "its list is there";
   fs::remove(list);
@@ -273,7 +274,7 @@ TEST_F(Bundle, ADamagedFileIsNotExported) {
   const auto exported = site.export_to(site.request({"sample-1"}));
   ASSERT_FALSE(exported);
   EXPECT_EQ(exported.error().code, "EH-F08");
-  EXPECT_THAT(std::string(exported.error().value("file")), HasSubstr("libengine_sample.so"));
+  EXPECT_THAT(std::string(exported.error().value(Key::file)), HasSubstr("libengine_sample.so"));
   for (const auto& left : fs::directory_iterator(folder.path()))
     EXPECT_THAT(path_text(left.path()), Not(HasSubstr("bundle")));
 }
@@ -286,7 +287,7 @@ TEST_F(Bundle, WithoutItsRepositoryABuildIsExportedFromItsRecord) {
   for (const auto& [name, bytes] : test::entries_of(folder / "own.bundle"))
     EXPECT_THAT(bytes, Not(HasSubstr(path_text(folder.path())))) << name;
   const auto imported = import(folder / "own.bundle");
-  ASSERT_TRUE(imported) << imported.error().code << " " << imported.error().value("problem");
+  ASSERT_TRUE(imported) << imported.error().code << " " << imported.error().value(Key::problem);
   EXPECT_FALSE(imported->builds[0].from_repository);
   EXPECT_TRUE(store().verify("sample-1", true)->empty());
 }
@@ -324,7 +325,7 @@ TEST_F(Bundle, ARefusedConsentLeavesNothing) {
   request.consent = [&](const acquire::Question& question) -> Result<void> {
     for (const acquire::LicenseQuestion& license : question.licenses)
       if (license.license.explicit_consent) asked = license.license.id;
-    return fail(diagnose("EH-P03").with("license", asked));
+    return fail(diagnose(Code::consent_missing).with(Key::license, asked));
   };
   const auto imported = import_bundle(store(), request);
   ASSERT_FALSE(imported);

@@ -46,8 +46,8 @@ TEST_F(Delta, WithoutItsBaseTheMissingBundleIsNamed) {
   const auto imported = import(folder / "new.bundle");
   ASSERT_FALSE(imported);
   EXPECT_EQ(imported.error().code, "EH-F44");
-  EXPECT_EQ(imported.error().value("base"), "old.bundle");
-  EXPECT_EQ(imported.error().values("base_build"), std::vector<std::string>{"sample-1"});
+  EXPECT_EQ(imported.error().value(Key::base), "old.bundle");
+  EXPECT_EQ(imported.error().values(Key::base_build), std::vector<std::string>{"sample-1"});
   expect_nothing();
 }
 
@@ -94,7 +94,7 @@ TEST_F(Delta, ADamagedBaseIsDetected) {
   // The same bytes are there twice; either of the two may be used.
   if (!imported) {
     EXPECT_EQ(imported.error().code, "EH-F08");
-    EXPECT_THAT(std::string(imported.error().value("file")), HasSubstr("libruntime"));
+    EXPECT_THAT(std::string(imported.error().value(Key::file)), HasSubstr("libruntime"));
   } else {
     EXPECT_TRUE(store().verify("sample-2", true)->empty());
   }

@@ -356,7 +356,7 @@ TEST_F(Hostile, AManifestUnlikeTheIndexIsRefused) {
   const auto refused = import_bundle(store(), request);
   ASSERT_FALSE(refused) << "its manifest does not name the trees";
   EXPECT_EQ(refused.error().code, "EH-M40");
-  EXPECT_EQ(refused.error().value("build"), "sample-1");
+  EXPECT_EQ(refused.error().value(Key::build), "sample-1");
   expect_nothing();
 }
 
@@ -367,7 +367,7 @@ TEST_F(Hostile, AnUnfinishedFileWithAnotherNameIsNotUsed) {
   const auto writer = BundleWriter::create(folder / "lab.bundle", 0);
   ASSERT_FALSE(writer);
   EXPECT_EQ(writer.error().code, "EH-P40");
-  EXPECT_THAT(std::string(writer.error().value("problem")), HasSubstr("is in the way"));
+  EXPECT_THAT(std::string(writer.error().value(Key::problem)), HasSubstr("is in the way"));
   EXPECT_EQ(test::read_text(folder / "precious"), "mine");
   fs::remove(folder / "lab.bundle.unfinished");
   EXPECT_TRUE(BundleWriter::create(folder / "lab.bundle", 0));

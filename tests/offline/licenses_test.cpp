@@ -24,7 +24,7 @@ TEST_F(Licenses, ANonRedistributableBuildIsExportedOnRequestOnly) {
     const auto refused = site.export_to(request);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, "EH-P60");
-    EXPECT_EQ(refused.error().value("license"), id);
+    EXPECT_EQ(refused.error().value(Key::license), id);
     EXPECT_FALSE(std::filesystem::exists(request.file));
     request.selection.licenses_by_order = {"LicenseRef-Another"};
     EXPECT_FALSE(site.export_to(request));

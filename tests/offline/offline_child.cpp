@@ -31,6 +31,6 @@ Result<void> run(int count, char** arguments) {
 int main(int count, char** arguments) {
   if (count < 4) return 2;
   const auto done = run(count, arguments);
-  std::puts(done ? "done" : done.error().code.c_str());
+  std::puts(done ? "done" : done.error().code_text().data());
   return done ? 0 : 3;
 }

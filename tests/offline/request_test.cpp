@@ -38,7 +38,7 @@ class Request : public test::SiteTest {
 TEST_F(Request, IsAnsweredForTheMachineThatAskedAndImportedBack) {
   const SiteRequest asked = ask({{"sample", "", "", "", false}});
   const auto read = read_request(asked.text(), "site.request");
-  ASSERT_TRUE(read) << read.error().value("problem");
+  ASSERT_TRUE(read) << read.error().value(Key::problem);
   const auto answers = answer(site.settings, *read, {});
   ASSERT_TRUE(answers) << answers.error().code;
   EXPECT_EQ(answers->at(0).build, "sample-2");
@@ -81,7 +81,7 @@ TEST_F(Request, BuildsThatFailedThereAreNotSentAgain) {
   const auto none = answer(site.settings, asked, {});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, "EH-S14");
-  EXPECT_EQ(none.error().value("build"), "sample-2");
+  EXPECT_EQ(none.error().value(Key::build), "sample-2");
   asked.set_aside = {"sample-1"};
   EXPECT_TRUE(answer(site.settings, asked, {})->at(0).passed_over.empty());
 }
@@ -128,7 +128,8 @@ TEST_F(Request, InvalidDocumentsAreRefusedByMember) {
     EXPECT_NE(at, std::string::npos) << from;
     text.replace(at, from.size(), to);
     const auto read = read_request(text, "x.request");
-    return read ? std::string("ok") : read.error().code + " " + std::string(read.error().value("member"));
+    return read ? std::string("ok")
+                : std::string(read.error().code_text()) + " " + std::string(read.error().value(Key::member));
   };
   EXPECT_EQ(said("enginehost-request", "something"), "EH-M02 kind");
   EXPECT_EQ(said("\"format\": 1", "\"format\": 7"), "EH-M04 ");

@@ -120,7 +120,7 @@ class Site {
         if (!acquired) return fail(std::move(acquired).error());
         return std::move(acquired->installed);
       }
-    return fail(diagnose("EH-S19").with("build", id));
+    return fail(diagnose(Code::no_repository_lists_build).with(Key::build, id));
   }
 
   offline::ExportRequest request(const std::vector<std::string>& builds,
@@ -211,10 +211,10 @@ class SiteTest : public testing::Test {
   std::filesystem::path bundle(const std::vector<std::string>& builds = {"sample-1"}) {
     for (const std::string& build : builds) {
       const auto installed = site.install(build);
-      EXPECT_TRUE(installed) << (installed ? "" : installed.error().code);
+      EXPECT_TRUE(installed) << (installed ? "" : installed.error().code_text());
     }
     const auto exported = site.export_to(site.request(builds));
-    EXPECT_TRUE(exported) << (exported ? "" : exported.error().code);
+    EXPECT_TRUE(exported) << (exported ? "" : exported.error().code_text());
     return folder / "site.bundle";
   }
 
@@ -230,7 +230,8 @@ class SiteTest : public testing::Test {
   std::string outcome(const std::filesystem::path& file, const std::string& cache = "lab") {
     const auto imported = import(file, cache);
     if (imported) return "ok";
-    return imported.error().code + " " + std::string(imported.error().value("problem"));
+    return std::string(imported.error().code_text()) + " " +
+           std::string(imported.error().value(Key::problem));
   }
 
   // No build can be opened, and no file is left.

@@ -92,7 +92,7 @@ TEST_F(CachedDecisionTest, EndsWhenTheProofIsCleared) {
 
 TEST_F(CachedDecisionTest, RepeatsTheWarningsOfTheProof) {
   history::Record proof = *context_->history().find("reference-good");
-  const Diagnosis printed = diagnose("EH-R07").with("output", "two\nlines");
+  const Diagnosis printed = diagnose(Code::engine_writes_to_standard_output).with(Key::output, "two\nlines");
   proof.facts.set("warnings", Json::array().push(explain::to_json(printed)));
   ASSERT_TRUE(history::write(state(), proof));
   open_until_ready();
@@ -100,7 +100,7 @@ TEST_F(CachedDecisionTest, RepeatsTheWarningsOfTheProof) {
   EXPECT_TRUE(outcome.by_cached_decision);
   ASSERT_EQ(outcome.warnings.size(), 1u);
   EXPECT_EQ(outcome.warnings[0].code, "EH-R07");
-  EXPECT_EQ(outcome.warnings[0].value("output"), "two\nlines");
+  EXPECT_EQ(outcome.warnings[0].value(Key::output), "two\nlines");
 }
 
 #ifndef _WIN32  // has no numeric permissions
@@ -375,13 +375,14 @@ TEST_F(CachedDecisionTest, IsNotKeptWithAWarningThatMayPass) {
   };
   EXPECT_TRUE(keep({}));
   history::Record proof = *context_->history().find("reference-good");
-  const Diagnosis lasting = diagnose("EH-R07").with("output", "text");
+  const Diagnosis lasting = diagnose(Code::engine_writes_to_standard_output).with(Key::output, "text");
   proof.facts.set("warnings", Json::array().push(explain::to_json(lasting)));
   ASSERT_TRUE(history::write(state(), proof));
   std::this_thread::sleep_for(std::chrono::milliseconds(700));  // until the record is at rest
   context_ = std::make_unique<OpenContext>(settings());
   EXPECT_TRUE(keep({lasting}));
-  EXPECT_FALSE(keep({diagnose("EH-L11").with("library", "libpassing.so")})) << "as many, but another";
+  EXPECT_FALSE(keep({diagnose(Code::library_from_other_folder).with(Key::library, "libpassing.so")}))
+      << "as many, but another";
 }
 
 TEST_F(CachedDecisionTest, RemovesTheFilesOfEarlierVersions) {

@@ -38,7 +38,7 @@ TEST_F(CrashMarkerTest, TheNextOpenProbesAgainAndWarns) {
   EXPECT_TRUE(outcome.probed);
   ASSERT_FALSE(outcome.warnings.empty());
   EXPECT_EQ(outcome.warnings.front().code, "EH-R02");
-  EXPECT_EQ(outcome.warnings.front().value("stage"), "load");
+  EXPECT_EQ(outcome.warnings.front().value(Key::stage), "load");
   EXPECT_DOUBLE_EQ(context_->history().find(installed_.build)->strikes, 1) << "until its first work";
   const Outcome next = open();
   EXPECT_TRUE(next.proven_before) << "reported once";

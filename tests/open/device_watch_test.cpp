@@ -70,8 +70,8 @@ TEST_F(DeviceWatchTest, ADeviceFileThatVanishesIsReportedAtOnce) {
   ASSERT_TRUE(wait_for(1));
   EXPECT_TRUE(events_[0].lost);
   EXPECT_EQ(events_[0].why.code, "EH-R18");
-  EXPECT_EQ(events_[0].why.value("sign"), "/dev/nvidia0 is gone");
-  EXPECT_EQ(events_[0].why.value("status"), "ENGINE_UNAVAILABLE");
+  EXPECT_EQ(events_[0].why.value(Key::sign), "/dev/nvidia0 is gone");
+  EXPECT_EQ(events_[0].why.value(Key::status), "ENGINE_UNAVAILABLE");
   test::write_text(node(), "");
   ASSERT_TRUE(wait_for(2));
   EXPECT_FALSE(events_[1].lost);
@@ -100,7 +100,7 @@ TEST_F(DeviceWatchTest, ADeviceWhoseSelfTestReportsALossIsLostOnce) {
   // An application's own check agrees with the watch.
   const auto check = engine_->check("cuda:0", {});
   ASSERT_FALSE(check);
-  EXPECT_EQ(check.error().value("status"), "ENGINE_LOST");
+  EXPECT_EQ(check.error().value(Key::status), "ENGINE_LOST");
   test::set_variable("DEVICE_BEHAVIOR", "");
   ASSERT_TRUE(wait_for(2));
   EXPECT_FALSE(events_[1].lost);

@@ -73,7 +73,7 @@ TEST_F(GpuBuild, ACachedDecisionOfTheProcessorStaysAFallback) {
     EXPECT_EQ(devices(again), "cpu:0 ");
     EXPECT_TRUE(warns(again, "EH-G25")) << how;
     ASSERT_EQ(again.opened->unusable.size(), 1u);
-    EXPECT_EQ(again.opened->unusable[0].value("device"), "cuda:0");
+    EXPECT_EQ(again.opened->unusable[0].value(Key::device), "cuda:0");
   }
 }
 

@@ -73,7 +73,7 @@ class OpenEngines : public LoadOrder {
     for (const auto& candidate : outcome.plan.candidates)
       if (candidate.build->id == build && candidate.diagnosis()) return *candidate.diagnosis();
     ADD_FAILURE() << build << " did not fail";
-    return diagnose("");
+    return Diagnosis();
   }
 };
 

@@ -18,9 +18,9 @@ TEST_F(OpenEngines, RefuseAnotherFileOfTheirLibraryAndTryTheNextBuild) {
   EXPECT_EQ(outcome.opened->installed.build, "reference-good") << "in the same call";
   const Diagnosis refused = why_not(outcome, "second");
   EXPECT_EQ(refused.code, "EH-L17");
-  EXPECT_EQ(refused.value("held_by"), "first");
-  EXPECT_EQ(refused.value("library"), library_named("number"));
-  EXPECT_THAT(refused.value("needed_by"), EndsWith(test::plugin_name));
+  EXPECT_EQ(refused.value(Key::held_by), "first");
+  EXPECT_EQ(refused.value(Key::library), library_named("number"));
+  EXPECT_THAT(refused.value(Key::needed_by), EndsWith(test::plugin_name));
   EXPECT_THAT(explain::describe(refused), HasSubstr("for first"));
   EXPECT_THAT(explain::describe(refused), HasSubstr("in a process of its own"));
   EXPECT_EQ(context_->history().find("second"), nullptr) << "of this process, nothing is remembered";
@@ -32,7 +32,7 @@ TEST_F(OpenEngines, ABuildProvenAloneIsCheckedAgainBesideAnEngine) {
   const Outcome held = first();
   const Outcome outcome = open_flavor("");
   EXPECT_EQ(outcome.opened->installed.build, "reference-good");
-  EXPECT_EQ(why_not(outcome, "second").value("held_by"), "first");
+  EXPECT_EQ(why_not(outcome, "second").value(Key::held_by), "first");
 }
 
 TEST_F(OpenEngines, AClosedEngineConflictsWithNothing) {
@@ -67,17 +67,18 @@ TEST_F(OpenEngines, ReportL17InPlaceOfAServersFailure) {
 // A resource that is used up is missing for every build; a file is missing for one.
 TEST(Shortages, FetchNoOtherBuild) {
   for (const char* code : {"EH-P51", "EH-P52", "EH-F24"})
-    EXPECT_TRUE(ends_the_search(diagnose(code))) << code;
-  EXPECT_TRUE(fetches_no_more(diagnose("EH-L26").with("os_said", "Too many open files in system")));
-  EXPECT_FALSE(fetches_no_more(diagnose_errno("EH-L26", EIO)));
+    EXPECT_TRUE(ends_the_search(diagnosis_named(code))) << code;
+  EXPECT_TRUE(fetches_no_more(
+      diagnose(Code::library_input_error).with(Key::os_said, "Too many open files in system")));
+  EXPECT_FALSE(fetches_no_more(diagnose_errno(Code::library_input_error, EIO)));
   for (const char* code : {"EH-F15", "EH-L23", "EH-W11"})
-    EXPECT_TRUE(fetches_no_more(diagnose(code))) << code;
-  EXPECT_TRUE(fetches_no_more(diagnose("EH-L23").with("limit", "1")));
-  for (const char* of_file : {"zero_filled", "memory"})
-    EXPECT_FALSE(fetches_no_more(diagnose("EH-L23").with(of_file, "1"))) << of_file;
+    EXPECT_TRUE(fetches_no_more(diagnosis_named(code))) << code;
+  EXPECT_TRUE(fetches_no_more(diagnose(Code::memory_short_for_library).with(Key::limit, "1")));
+  for (const Key of_file : {Key::zero_filled, Key::memory})
+    EXPECT_FALSE(fetches_no_more(diagnose(Code::memory_short_for_library).with(of_file, "1"))) << of_file;
   for (const char* code : {"EH-L02", "EH-F16", "EH-N02", "EH-R02", "EH-W01"}) {
-    EXPECT_FALSE(fetches_no_more(diagnose(code))) << code;
-    EXPECT_FALSE(ends_the_search(diagnose(code))) << code;
+    EXPECT_FALSE(fetches_no_more(diagnosis_named(code))) << code;
+    EXPECT_FALSE(ends_the_search(diagnosis_named(code))) << code;
   }
 }
 

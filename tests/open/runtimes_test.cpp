@@ -8,7 +8,7 @@ using testing::Contains;
 
 std::vector<std::string> codes(const std::vector<Diagnosis>& warnings) {
   std::vector<std::string> codes;
-  for (const Diagnosis& warning : warnings) codes.push_back(warning.code);
+  for (const Diagnosis& warning : warnings) codes.push_back(std::string(warning.code_text()));
   return codes;
 }
 
@@ -19,8 +19,8 @@ TEST_F(OpenEngines, RefuseL35UnlessTheUserAllowsASecondOpenMp) {
   EXPECT_EQ(outcome.opened->installed.build, "reference-good");
   const Diagnosis refused = why_not(outcome, "second");
   EXPECT_EQ(refused.code, "EH-L35");
-  EXPECT_EQ(refused.value("held_by"), "first");
-  EXPECT_THAT(refused.values("library"), testing::UnorderedElementsAre(intels_openmp, llvms_openmp));
+  EXPECT_EQ(refused.value(Key::held_by), "first");
+  EXPECT_THAT(refused.values(Key::library), testing::UnorderedElementsAre(intels_openmp, llvms_openmp));
   test::set_variable("KMP_DUPLICATE_LIB_OK", "TRUE");
   const Outcome allowed = open_flavor("");
   test::remove_variable("KMP_DUPLICATE_LIB_OK");
@@ -36,8 +36,8 @@ TEST_F(OpenEngines, WarnG18OfTwoCudaMajorVersions) {
   ASSERT_THAT(codes(outcome.warnings), Contains("EH-G18"));
   for (const Diagnosis& warning : outcome.warnings)
     if (warning.code == "EH-G18") {
-      EXPECT_EQ(warning.value("cuda"), "13");
-      EXPECT_EQ(warning.value("held_cuda"), "11");
+      EXPECT_EQ(warning.value(Key::cuda), "13");
+      EXPECT_EQ(warning.value(Key::held_cuda), "11");
     }
 }
 

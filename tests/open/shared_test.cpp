@@ -132,7 +132,7 @@ TEST_F(SharedOpen, DoesNotReturnAQuarantinedBuild) {
 
 TEST_F(SharedOpen, DoesNotReturnAnEngineWhoseDeviceIsLost) {
   const auto first = ask();
-  first->health()->lost("cpu:0", diagnose("EH-E01").with("status", "ENGINE_LOST"));
+  first->health()->lost("cpu:0", diagnose(Code::engine_reports_error).with(Key::status, "ENGINE_LOST"));
   EXPECT_TRUE(first->is_spoiled());
   EXPECT_NE(first, ask());
 }

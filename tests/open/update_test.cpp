@@ -22,7 +22,8 @@ class Updates : public LoadOrder {
     flags_.update = update;
     request_.request.version = version;
     last_ = open();
-    if (last_.state != State::opened) return last_.diagnosis ? last_.diagnosis->code : "no diagnosis";
+    if (last_.state != State::opened)
+      return last_.diagnosis ? std::string(last_.diagnosis->code_text()) : "no diagnosis";
     return last_.opened->installed.version;
   }
   std::string update_in_document() {
@@ -124,7 +125,7 @@ TEST_F(Updates, OutOfReachFallBackToTheInstalledBuild) {
 TEST(ShownFailures, AreThoseThatSomebodyHereCanActOn) {
   const auto shown = [](const std::vector<const char*>& codes) {
     std::optional<Diagnosis> reason;
-    for (const char* code : codes) keep_the_reason(reason, diagnose(code));
+    for (const char* code : codes) keep_the_reason(reason, diagnosis_named(code));
     return reason->code;
   };
   EXPECT_EQ(shown({"EH-N01", "EH-L17"}), "EH-L17") << "a conflict in this process";

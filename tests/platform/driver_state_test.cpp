@@ -64,7 +64,7 @@ TEST(DriverState, ALinuxDriverInWslIsKnownByItsVersion) {
   Platform hides = with_library("535.183.01", path, "");
   hides.wsl = Text::known("2", "kernel release");
   EXPECT_EQ(why_no_driver(hides).code, "EH-G20");
-  EXPECT_EQ(why_no_driver(hides).value("path"), path);
+  EXPECT_EQ(why_no_driver(hides).value(Key::path), path);
 }
 
 TEST(DriverState, WithoutModuleOrAfterAnErrorItIsNotFound) {
@@ -133,12 +133,12 @@ TEST(DriverState, AMissingModuleNeedsASignBesideMissingFiles) {
 
 TEST(DriverState, ThePathToSetKeepsWhatIsSet) {
   Platform machine = with_library("", "/usr/lib64-nvidia/libcuda.so.1", "the loader does not look there");
-  EXPECT_EQ(why_no_driver(machine).value("library_path"), "/usr/lib64-nvidia");
-  EXPECT_EQ(why_no_driver(machine).value("ldconfig"), "/usr/lib64-nvidia");
+  EXPECT_EQ(why_no_driver(machine).value(Key::library_path), "/usr/lib64-nvidia");
+  EXPECT_EQ(why_no_driver(machine).value(Key::ldconfig), "/usr/lib64-nvidia");
   machine.loader_environment = Fact<Variables>::known({{"LD_LIBRARY_PATH", "/opt/lib"}}, "environment");
-  EXPECT_EQ(why_no_driver(machine).value("library_path"), "/usr/lib64-nvidia:$LD_LIBRARY_PATH");
+  EXPECT_EQ(why_no_driver(machine).value(Key::library_path), "/usr/lib64-nvidia:$LD_LIBRARY_PATH");
   machine.container = Text::known("flatpak", "/.flatpak-info");
-  EXPECT_EQ(why_no_driver(machine).value("ldconfig"), "");
+  EXPECT_EQ(why_no_driver(machine).value(Key::ldconfig), "");
 }
 
 TEST(DriverFacts, ASandboxIsNoContainerAndNamesTheExtension) {
@@ -149,9 +149,9 @@ TEST(DriverFacts, ASandboxIsNoContainerAndNamesTheExtension) {
     Diagnosis diagnosis;
     add_driver_facts(machine, diagnosis);
     const bool sandbox = std::string_view(name) == "flatpak" || std::string_view(name) == "snap";
-    EXPECT_EQ(diagnosis.value("container"), sandbox ? "" : name);
-    EXPECT_EQ(diagnosis.value("sandbox"), sandbox ? name : "");
-    EXPECT_EQ(diagnosis.value("gl_extension"),
+    EXPECT_EQ(diagnosis.value(Key::container), sandbox ? "" : name);
+    EXPECT_EQ(diagnosis.value(Key::sandbox), sandbox ? name : "");
+    EXPECT_EQ(diagnosis.value(Key::gl_extension),
               std::string_view(name) == "flatpak" ? "org.freedesktop.Platform.GL.nvidia-580-65-06" : "");
   }
 }
@@ -163,7 +163,7 @@ TEST(DriverFacts, NvidiaVisibleDevicesCountsOnlyIfItKeepsTheDriverOut) {
     machine.loader_environment = Fact<Variables>::known({{"NVIDIA_VISIBLE_DEVICES", value}}, "environment");
     Diagnosis diagnosis;
     add_driver_facts(machine, diagnosis);
-    return std::string(diagnosis.value("nvidia_visible_devices"));
+    return std::string(diagnosis.value(Key::nvidia_visible_devices));
   };
   EXPECT_EQ(reported("void", true), "void");
   EXPECT_EQ(reported("none", true), "none");

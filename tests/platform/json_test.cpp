@@ -18,7 +18,7 @@ Result<Platform> read(const std::string& text) {
 TEST(PlatformJson, EveryFactOfEveryStateComesBackTheSame) {
   const Platform platform = full_platform();
   const auto back = read(to_json(platform).dump(2));
-  ASSERT_TRUE(back.has_value()) << back.error().value("problem");
+  ASSERT_TRUE(back.has_value()) << back.error().value(Key::problem);
   EXPECT_EQ(*back, platform);
   EXPECT_EQ(to_json(*back).dump(), to_json(platform).dump());
 }
@@ -102,9 +102,9 @@ TEST(PlatformJson, WrongTypesAreNamedWithTheirPlace) {
     const auto platform = read(wrong.text);
     ASSERT_FALSE(platform.has_value()) << wrong.text;
     EXPECT_EQ(platform.error().code, "EH-M02");
-    EXPECT_EQ(platform.error().value("document"), "test.json");
-    EXPECT_EQ(platform.error().value("member"), wrong.member);
-    EXPECT_THAT(std::string(platform.error().value("problem")), HasSubstr(wrong.problem));
+    EXPECT_EQ(platform.error().value(Key::document), "test.json");
+    EXPECT_EQ(platform.error().value(Key::member), wrong.member);
+    EXPECT_THAT(std::string(platform.error().value(Key::problem)), HasSubstr(wrong.problem));
   }
 }
 

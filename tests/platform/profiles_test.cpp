@@ -29,10 +29,11 @@ class Profile : public ::testing::TestWithParam<fs::path> {
     const auto bytes = read_file(GetParam());
     ASSERT_TRUE(bytes.has_value());
     auto parsed = parse_json(*bytes, path_text(GetParam()));
-    ASSERT_TRUE(parsed.has_value()) << parsed.error().value("problem");
+    ASSERT_TRUE(parsed.has_value()) << parsed.error().value(Key::problem);
     document = std::move(*parsed);
     auto read = platform_from_json(document, path_text(GetParam()));
-    ASSERT_TRUE(read.has_value()) << read.error().value("member") << ": " << read.error().value("problem");
+    ASSERT_TRUE(read.has_value()) << read.error().value(Key::member) << ": "
+                                  << read.error().value(Key::problem);
     platform = std::move(*read);
   }
   Json document;

@@ -23,15 +23,15 @@ inline bool names_subject(const Report& report, const explain::LoaderHint& hint)
   if (hint.code == "EH-L01") return !report.missing.empty() && report.missing.front().name == hint.subject;
   if (!hint.symbol.empty())
     return std::any_of(report.diagnoses.begin(), report.diagnoses.end(), [&](const Diagnosis& one) {
-      const auto symbols = one.values("symbol");
+      const auto symbols = one.values(Key::symbol);
       return std::find(symbols.begin(), symbols.end(), hint.symbol) != symbols.end() &&
-             same_file(one.value("required_by"), hint.required_by);
+             same_file(one.value(Key::required_by), hint.required_by);
     });
   if (!hint.version.empty())
     return std::any_of(report.versions.begin(), report.versions.end(),
                        [&](const auto& one) { return one.version == hint.version; });
   for (const Diagnosis& diagnosis : report.diagnoses)
-    for (const char* what : {"file", "path", "library"})
+    for (const Key what : {Key::file, Key::path, Key::library})
       if (same_file(diagnosis.value(what), hint.subject)) return true;
   return false;
 }

@@ -38,9 +38,9 @@ TEST_F(ClosureCheck, AllMissingLibrariesAreNamedTogetherWithTheirNeeder) {
   const Report report = check(alone(engine));
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-L01");
-  EXPECT_THAT(report.diagnoses.front().values("library"),
+  EXPECT_THAT(report.diagnoses.front().values(Key::library),
               ElementsAre("libcudart.so.11.0", "libcublas.so.11"));
-  EXPECT_EQ(report.diagnoses.front().value("needed_by"), engine.native());
+  EXPECT_EQ(report.diagnoses.front().value(Key::needed_by), engine.native());
   ASSERT_THAT(report.missing, SizeIs(2));
   EXPECT_FALSE(report.missing[0].searched.empty());
   const std::string text = explain::describe(report.diagnoses.front());
@@ -61,8 +61,8 @@ TEST_F(ClosureCheck, AMissingLibraryFurtherDownComesWithItsChain) {
   workshop_.remove(deep);
   const Report report = check(alone(engine));
   ASSERT_EQ(first_code(report), "EH-L02");
-  EXPECT_EQ(report.diagnoses.front().value("needed_by"), middle.native());
-  EXPECT_THAT(report.diagnoses.front().values("chain"), ElementsAre(engine.native(), middle.native()));
+  EXPECT_EQ(report.diagnoses.front().value(Key::needed_by), middle.native());
+  EXPECT_THAT(report.diagnoses.front().values(Key::chain), ElementsAre(engine.native(), middle.native()));
 }
 
 TEST_F(ClosureCheck, ALibraryThatAppearsChangesADependencyStamp) {
@@ -163,9 +163,9 @@ TEST_F(ClosureCheck, ANewerCLibraryIsL08WithBothVersions) {
   const Report report = check(alone(engine));
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-L08");
-  EXPECT_EQ(report.diagnoses.front().value("needs"), "GLIBC_2.99");
-  EXPECT_FALSE(report.diagnoses.front().value("have").empty());
-  EXPECT_EQ(report.diagnoses.front().value("required_by"), engine.native());
+  EXPECT_EQ(report.diagnoses.front().value(Key::needs), "GLIBC_2.99");
+  EXPECT_FALSE(report.diagnoses.front().value(Key::have).empty());
+  EXPECT_EQ(report.diagnoses.front().value(Key::required_by), engine.native());
   EXPECT_THAT(explain::describe(report.diagnoses.front()),
               HasSubstr("never copy another system's C library"));
 }
@@ -178,8 +178,8 @@ TEST_F(ClosureCheck, ANewerCxxRuntimeIsL09WithThePathOfTheOneFound) {
                                         "-nostdlib " + faults::quoted(workshop_.path("fake/libstdc++.so.6")));
   const Report report = check(alone(engine));
   ASSERT_EQ(first_code(report), "EH-L09");
-  EXPECT_EQ(report.diagnoses.front().value("needs"), "GLIBCXX_3.4.99");
-  EXPECT_THAT(std::string(report.diagnoses.front().value("path")), HasSubstr("libstdc++.so.6"));
+  EXPECT_EQ(report.diagnoses.front().value(Key::needs), "GLIBCXX_3.4.99");
+  EXPECT_THAT(std::string(report.diagnoses.front().value(Key::path)), HasSubstr("libstdc++.so.6"));
 }
 
 TEST_F(ClosureCheck, AnUndefinedSymbolIsL12WhenSymbolsAreRequested) {
@@ -191,8 +191,8 @@ TEST_F(ClosureCheck, AnUndefinedSymbolIsL12WhenSymbolsAreRequested) {
   const Report report = check(spec);
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-L12");
-  EXPECT_EQ(report.diagnoses.front().value("symbol"), "missing_kernel");
-  EXPECT_EQ(report.diagnoses.front().value("required_by"), engine.native());
+  EXPECT_EQ(report.diagnoses.front().value(Key::symbol), "missing_kernel");
+  EXPECT_EQ(report.diagnoses.front().value(Key::required_by), engine.native());
 }
 
 }  // namespace

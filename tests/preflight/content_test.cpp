@@ -22,7 +22,7 @@ class Content : public ::testing::Test {
     EXPECT_EQ(report.verdict, Verdict::fails) << file;
     EXPECT_EQ(first_code(report), code) << file;
     if (!report.diagnoses.empty()) {
-      EXPECT_EQ(report.diagnoses.front().value("file"), file.native());
+      EXPECT_EQ(report.diagnoses.front().value(Key::file), file.native());
       EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr(file.native()));
     }
   }
@@ -51,8 +51,8 @@ TEST_F(Content, ATruncatedFileIsF04WithBothSizes) {
     const auto cut = workshop_.cut(whole, "libcut.so", size);
     expect_fails(cut, "EH-F04");
     const Report report = check(alone(cut));
-    EXPECT_EQ(report.diagnoses.front().value("size"), std::to_string(size));
-    EXPECT_FALSE(report.diagnoses.front().value("needed_size").empty());
+    EXPECT_EQ(report.diagnoses.front().value(Key::size), std::to_string(size));
+    EXPECT_FALSE(report.diagnoses.front().value(Key::needed_size).empty());
   }
 }
 
@@ -136,7 +136,7 @@ TEST_F(Content, AClosedFileIsL25AndNamesTheClosedPath) {
   ASSERT_EQ(::seteuid(root ? 0 : ::geteuid()), 0);
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-L25");
-  EXPECT_FALSE(report.diagnoses.front().value("blocked_by").empty());
+  EXPECT_FALSE(report.diagnoses.front().value(Key::blocked_by).empty());
 }
 
 TEST_F(Content, AFolderMountedNoexecIsL22) {
@@ -152,8 +152,8 @@ TEST_F(Content, AFolderMountedNoexecIsL22) {
   faults::shell("umount " + where);
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-L22");
-  EXPECT_EQ(report.diagnoses.front().value("folder"), folder.native());
-  EXPECT_EQ(report.diagnoses.front().value("mount_point"), folder.native());
+  EXPECT_EQ(report.diagnoses.front().value(Key::folder), folder.native());
+  EXPECT_EQ(report.diagnoses.front().value(Key::mount_point), folder.native());
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("ENGINEHOST_CACHE"));
 }
 
@@ -173,8 +173,8 @@ TEST_F(Content, L22ANeedInAFolderMountedNoexecIsFound) {
   faults::shell("umount " + where);
   ASSERT_EQ(first_code(report), "EH-L22");
   const Diagnosis& reported = report.diagnoses.front();
-  EXPECT_EQ(reported.value("file"), (folder / "libneed.so").native());
-  EXPECT_EQ(reported.value("library"), "libneed.so");
+  EXPECT_EQ(reported.value(Key::file), (folder / "libneed.so").native());
+  EXPECT_EQ(reported.value(Key::library), "libneed.so");
   EXPECT_THAT(explain::describe(reported), Not(HasSubstr("ENGINEHOST_CACHE")));
 }
 

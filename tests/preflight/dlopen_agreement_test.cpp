@@ -63,7 +63,7 @@ TEST_F(DlopenAgreement, PreflightAndDlopenAgreeOnEverySharedObject) {
     }
     if (!refused_before || answer.end != DlopenAnswer::End::refused) continue;
     ++refused;
-    ++classes[report.diagnoses.front().code];
+    ++classes[std::string(report.diagnoses.front().code_text())];
     const auto hint = explain::read_loader_text(answer.said);
     known.compare(files[i], "dlopen subject", hint && names_subject(report, *hint),
                   "we say " + said_by(report) + ", the loader " + answer.said);

@@ -50,7 +50,7 @@ TEST_F(Environment, L30ALibraryPathThatIsIgnoredForItsPrivilegesIsNamed) {
   const Report report = check(spec);
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-L30");
-  EXPECT_EQ(report.diagnoses.front().value("present_at"), elsewhere() + "/libelse.so.1");
+  EXPECT_EQ(report.diagnoses.front().value(Key::present_at), elsewhere() + "/libelse.so.1");
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("raised privileges"));
 }
 
@@ -92,7 +92,7 @@ TEST_F(Environment, L34AMissingPreloadIsAWarning) {
   EXPECT_EQ(report.verdict, Verdict::loads);
   ASSERT_EQ(report.warnings.size(), 1u);
   EXPECT_EQ(report.warnings[0].code, "EH-L34");
-  EXPECT_EQ(report.warnings[0].value("library"), "/nowhere/libgone.so");
+  EXPECT_EQ(report.warnings[0].value(Key::library), "/nowhere/libgone.so");
 }
 
 TEST_F(Environment, L10PackedRelocationsOnAnOlderCLibraryAreRefused) {
@@ -118,9 +118,9 @@ TEST_F(Environment, L11AVariableThatHidesASystemLibraryIsAWarning) {
   const Report report = check(with_path(alone(engine), hiding.parent_path().native()));
   const Diagnosis* warning = find(report.warnings, "EH-L11");
   ASSERT_NE(warning, nullptr);
-  EXPECT_EQ(warning->value("path"), hiding.native());
-  EXPECT_THAT(std::string(warning->value("wanted")), HasSubstr("libgcc_s.so.1"));
-  EXPECT_TRUE(warning->value("mended").empty());
+  EXPECT_EQ(warning->value(Key::path), hiding.native());
+  EXPECT_THAT(std::string(warning->value(Key::wanted)), HasSubstr("libgcc_s.so.1"));
+  EXPECT_TRUE(warning->value(Key::repaired).empty());
 }
 
 // As on systems where /lib is a link to usr/lib, with an installation in /usr.
@@ -139,7 +139,7 @@ TEST_F(Environment, L11IsNotReportedForOneFileWithTwoNames) {
   const Report hidden = check(with_path(spec, workshop_.path("other").native()));
   const Diagnosis* warning = find(hidden.warnings, "EH-L11");
   ASSERT_NE(warning, nullptr);
-  EXPECT_EQ(warning->value("wanted"), own.native());
+  EXPECT_EQ(warning->value(Key::wanted), own.native());
 }
 
 TEST_F(Environment, L11IsNotReportedWhereNothingElseWouldBeFound) {
@@ -163,9 +163,9 @@ TEST_F(Environment, L17ASymbolThatTheLoadedLibraryLacksIsAFailure) {
   const Report report = check(spec);
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-L17");
-  EXPECT_EQ(report.diagnoses.front().value("symbol"), "only_in_ours");
-  EXPECT_EQ(report.diagnoses.front().value("path"), held.native());
-  EXPECT_EQ(report.diagnoses.front().value("wanted"), ours.native());
+  EXPECT_EQ(report.diagnoses.front().value(Key::symbol), "only_in_ours");
+  EXPECT_EQ(report.diagnoses.front().value(Key::path), held.native());
+  EXPECT_EQ(report.diagnoses.front().value(Key::wanted), ours.native());
 }
 
 // A stand-in of another build serves every later need of its name, also that of a build that takes the
@@ -188,9 +188,9 @@ TEST_F(Environment, L17AStandInThatTheProcessHoldsIsNamedForASystemLibrary) {
     const Report report = check(spec);
     const Diagnosis* warning = find(report.warnings, "EH-L17");
     ASSERT_NE(warning, nullptr) << needer;
-    EXPECT_EQ(warning->value("path"), held.native());
-    EXPECT_EQ(warning->value("wanted"), real.native());
-    EXPECT_THAT(warning->value("needed_by"), ::testing::EndsWith(needer));
+    EXPECT_EQ(warning->value(Key::path), held.native());
+    EXPECT_EQ(warning->value(Key::wanted), real.native());
+    EXPECT_THAT(warning->value(Key::needed_by), ::testing::EndsWith(needer));
     // A library of that name that is none is the loader's business.
     spec.machine.loaded = {{soname, real}};
     EXPECT_EQ(find(check(spec).warnings, "EH-L17"), nullptr);
@@ -213,13 +213,13 @@ TEST_F(Environment, AStandInIsNoProviderOfAMissingLibrary) {
   ASSERT_FALSE(report.diagnoses.empty());
   const Diagnosis& missing = report.diagnoses.front();
   EXPECT_THAT(missing.code, ::testing::AnyOf("EH-L01", "EH-L02"));
-  for (const char* key : {"present_at", "elsewhere", "unlinked", "other_release"})
+  for (const Key key : {Key::present_at, Key::elsewhere, Key::unlinked, Key::other_release})
     EXPECT_EQ(missing.value(key), "") << key;
   // A library of the same names is one.
   workshop_.library("e/" + soname, "int a(void){return 0;}", "-Wl,-soname," + soname);
   const Report found = check(alone(engine));
   EXPECT_EQ(found.diagnoses.at(0).code, "EH-L03");
-  EXPECT_EQ(found.diagnoses.at(0).value("present_at"), workshop_.path("e/" + soname).native());
+  EXPECT_EQ(found.diagnoses.at(0).value(Key::present_at), workshop_.path("e/" + soname).native());
 }
 
 // As with two releases of TensorFlow: the plugin opens libtensorflow.so by its path, which needs another
@@ -236,8 +236,8 @@ TEST_F(Environment, L17TheUserOfTheLoadedLibraryIsNamedAlsoIfOpenedLater) {
   const Report report = check(spec);
   const Diagnosis* warning = find(report.warnings, "EH-L17");
   ASSERT_NE(warning, nullptr);
-  EXPECT_EQ(warning->value("wanted"), ours.native());
-  EXPECT_EQ(warning->value("needed_by"), runtime.native());
+  EXPECT_EQ(warning->value(Key::wanted), ours.native());
+  EXPECT_EQ(warning->value(Key::needed_by), runtime.native());
 }
 
 TEST_F(Environment, L17ALibraryThatNothingNeedsHasNoUser) {
@@ -250,7 +250,7 @@ TEST_F(Environment, L17ALibraryThatNothingNeedsHasNoUser) {
   const Report report = check(spec);
   const Diagnosis* warning = find(report.warnings, "EH-L17");
   ASSERT_NE(warning, nullptr);
-  EXPECT_TRUE(warning->values("needed_by").empty()) << "by its path, each gets its own";
+  EXPECT_TRUE(warning->values(Key::needed_by).empty()) << "by its path, each gets its own";
 }
 
 // A runtime of AddressSanitizer that is not the first library ends the process, unless its option forbids the
@@ -267,7 +267,7 @@ TEST_F(Environment, R21ASanitizerThatIsNotPreloadedIsAFailure) {
     const Report report = check(spec);
     EXPECT_EQ(report.verdict, Verdict::fails) << soname;
     ASSERT_EQ(first_code(report), "EH-R21") << soname;
-    EXPECT_EQ(report.diagnoses.front().value("needed_by"), part.native());
+    EXPECT_EQ(report.diagnoses.front().value(Key::needed_by), part.native());
     EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("preload " + runtime.native()));
     for (const auto& [name, value, verdict] :
          {std::tuple{"LD_PRELOAD", "/lib/libmine.so:/lib/libasan.so.8", Verdict::loads},

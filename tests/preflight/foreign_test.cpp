@@ -67,7 +67,7 @@ TEST_F(ForeignBuild, Case02AnOptionalNvfuserThatCannotLoadIsLeftOutWithOneWarnin
   EXPECT_THAT(report.left_out, ElementsAre(workshop_.path("lib/nvfuser_codegen.dll")));
   ASSERT_THAT(report.warnings, SizeIs(1));
   EXPECT_EQ(report.warnings[0].code, "EH-W01");
-  EXPECT_EQ(report.warnings[0].value("library"), "cudart64_110.dll");
+  EXPECT_EQ(report.warnings[0].value(Key::library), "cudart64_110.dll");
   EXPECT_THAT(explain::describe(report.warnings[0]), HasSubstr("CUDA runtime 11"));
 }
 
@@ -80,9 +80,9 @@ TEST_F(ForeignBuild, Case03TheFirstUnresolvedDLLIsNamedWithImporterAndFolders) {
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-W01");
   const Diagnosis& diagnosis = report.diagnoses.front();
-  EXPECT_EQ(diagnosis.value("library"), "cudnn64_9.dll");
-  EXPECT_EQ(diagnosis.value("needed_by"), workshop_.path("lib/torch_cuda.dll").native());
-  EXPECT_THAT(diagnosis.values("searched"), Contains(workshop_.path("lib").native()));
+  EXPECT_EQ(diagnosis.value(Key::library), "cudnn64_9.dll");
+  EXPECT_EQ(diagnosis.value(Key::needed_by), workshop_.path("lib/torch_cuda.dll").native());
+  EXPECT_THAT(diagnosis.values(Key::searched), Contains(workshop_.path("lib").native()));
   EXPECT_THAT(explain::describe(diagnosis), HasSubstr("cuDNN 9"));
 }
 
@@ -103,7 +103,7 @@ TEST_F(ForeignBuild, Case08ALibraryOpenedAtRunTimeBelongsToTheClosure) {
   const Report report = check_foreign(spec);
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-R15");
-  EXPECT_EQ(report.diagnoses.front().value("library"), "nvrtc-builtins64_113.dll");
+  EXPECT_EQ(report.diagnoses.front().value(Key::library), "nvrtc-builtins64_113.dll");
 }
 
 // cuDNN ended the process ("Cannot load symbol cudnnGetVersion"), because Windows did not find its parts by
@@ -130,7 +130,7 @@ TEST_F(ForeignBuild, ADLLFromElsewhereIsADoubtUntilThePlatformIsKnown) {
   Report report = check_foreign(spec);
   EXPECT_EQ(report.verdict, Verdict::unsure);
   ASSERT_THAT(report.diagnoses, SizeIs(1));
-  EXPECT_EQ(report.diagnoses[0].value("library"), "MSVCP140.dll");
+  EXPECT_EQ(report.diagnoses[0].value(Key::library), "MSVCP140.dll");
   EXPECT_THAT(explain::describe(report.diagnoses[0]), HasSubstr("Visual C++ Redistributable"));
   platform::Platform platform;
   spec.platform = &platform;
@@ -162,7 +162,7 @@ TEST_F(ForeignBuild, AFunctionThatTheBuildsDLLLacksIsFoundWithSymbols) {
   const Report report = check_foreign(spec);
   EXPECT_EQ(report.verdict, Verdict::fails);
   EXPECT_EQ(first_code(report), "EH-W03");
-  EXPECT_EQ(report.diagnoses.front().value("symbol"), "f_dep");
+  EXPECT_EQ(report.diagnoses.front().value(Key::symbol), "f_dep");
 }
 
 TEST_F(ForeignBuild, InspectingOnLinuxReportsTheWrongSystemFirst) {

@@ -29,7 +29,7 @@ inline Spec build(const faults::Workshop& workshop, const std::filesystem::path&
 }
 
 inline std::string first_code(const Report& report) {
-  return report.diagnoses.empty() ? std::string() : report.diagnoses.front().code;
+  return report.diagnoses.empty() ? std::string() : std::string(report.diagnoses.front().code_text());
 }
 
 inline const Diagnosis* find(const std::vector<Diagnosis>& list, std::string_view code) {

@@ -72,7 +72,7 @@ TEST_F(MacBuild, ALibraryBesideOneWithoutLCRPATHIsOpenedFirst) {
   workshop_.remove(base);
   const Report broken = check_foreign(spec);
   EXPECT_EQ(first_code(broken), "EH-X01");
-  EXPECT_EQ(broken.diagnoses.front().value("library"), "@rpath/libggml-base.dylib");
+  EXPECT_EQ(broken.diagnoses.front().value(Key::library), "@rpath/libggml-base.dylib");
   platform::Platform intel;
   intel.arch = platform::Fact<std::string>::known("x86_64", "file");
   spec.platform = &intel;
@@ -121,8 +121,8 @@ TEST_F(MacBuild, SharedCacheLibrariesAreNeverMissingAndAVendorsAre) {
   const Report report = check_foreign(alone_on_a_mac(engine));
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-X01");
-  EXPECT_THAT(report.diagnoses.front().values("library"), ElementsAre("/opt/vendor/libvendor.1.dylib"));
-  EXPECT_THAT(report.diagnoses.front().values("searched"), Contains("/opt/vendor/libvendor.1.dylib"));
+  EXPECT_THAT(report.diagnoses.front().values(Key::library), ElementsAre("/opt/vendor/libvendor.1.dylib"));
+  EXPECT_THAT(report.diagnoses.front().values(Key::searched), Contains("/opt/vendor/libvendor.1.dylib"));
 }
 
 TEST_F(MacBuild, AWeakLibraryMayBeMissingAndAReExportedOneMayNot) {
@@ -139,7 +139,7 @@ TEST_F(MacBuild, AWeakLibraryMayBeMissingAndAReExportedOneMayNot) {
   EXPECT_EQ(check_foreign(spec).verdict, Verdict::loads);
   const Report report = check_foreign(alone_on_a_mac(passes_on));
   ASSERT_EQ(first_code(report), "EH-X01");
-  EXPECT_EQ(report.diagnoses.front().value("library"), "@rpath/libextra.dylib");
+  EXPECT_EQ(report.diagnoses.front().value(Key::library), "@rpath/libextra.dylib");
 }
 
 TEST_F(MacBuild, X07AFileForANewerMacOSIsWarnedOfWithBothVersions) {
@@ -185,7 +185,7 @@ TEST_F(MacBuild, ANeedBelowExecutablePathIsTheProgramsOrTheBuilds) {
   std::filesystem::rename(tool, workshop_.path("tools/libtool.dylib"));
   const Report nowhere = check_foreign(alone_on_a_mac(engine));
   ASSERT_EQ(first_code(nowhere), "EH-X01");
-  EXPECT_EQ(nowhere.diagnoses.front().value("library"), "@executable_path/../tools/libtool.dylib");
+  EXPECT_EQ(nowhere.diagnoses.front().value(Key::library), "@executable_path/../tools/libtool.dylib");
   linker::AppleMachine mac;
   mac.program = workshop_.path("bin/app").native();
   ForeignSpec spec = alone_on_a_mac(engine);
@@ -201,7 +201,7 @@ TEST_F(MacBuild, X08ALibraryForAPhoneIsNamedAsOne) {
   const Report report = check_foreign(alone_on_a_mac(phone));
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-X08");
-  EXPECT_EQ(report.diagnoses.front().value("built_for"), "ios");
+  EXPECT_EQ(report.diagnoses.front().value(Key::built_for), "ios");
 }
 
 }  // namespace

@@ -41,16 +41,16 @@ class MissingLibrary : public ::testing::Test {
 TEST_F(MissingLibrary, L01TheWheelsAndTheEnvironmentOfTheFileAreLookedThrough) {
   const auto file = user(std::string(packages) + "onnxruntime/capi/");
   ASSERT_EQ(first_code(judged(file)), "EH-L01");
-  EXPECT_EQ(judged(file).diagnoses.front().value("elsewhere"), "");
+  EXPECT_EQ(judged(file).diagnoses.front().value(Key::elsewhere), "");
   for (const std::string& folder :
        {packages + std::string("nvidia/cublas/lib/"), packages + std::string("nvidia/cu13/lib/"),
         packages + std::string("torch/lib/"), packages + std::string("tensorrt_libs/"),
         std::string("env/lib/")}) {
     const auto library = part(folder + "libpart.so.12");
     const Diagnosis found = judged(file).diagnoses.front();
-    EXPECT_EQ(found.value("elsewhere"), library.native());
-    EXPECT_EQ(found.value("ldconfig"), "") << "an environment is no folder of the system";
-    const std::string path(found.value("library_path"));
+    EXPECT_EQ(found.value(Key::elsewhere), library.native());
+    EXPECT_EQ(found.value(Key::ldconfig), "") << "an environment is no folder of the system";
+    const std::string path(found.value(Key::library_path));
     EXPECT_THAT(explain::describe(found), HasSubstr("start the program with LD_LIBRARY_PATH=" + path));
     // The remedy helps.
     EXPECT_THAT(real_.error(file, ""), HasSubstr("libpart.so.12"));
@@ -62,12 +62,12 @@ TEST_F(MissingLibrary, L01TheWheelsAndTheEnvironmentOfTheFileAreLookedThrough) {
 TEST_F(MissingLibrary, L01TheActiveCondaEnvironmentIsLookedThrough) {
   const auto file = user("elsewhere/");
   const auto library = part("conda/lib/libpart.so.12");
-  EXPECT_EQ(judged(file).diagnoses.front().value("elsewhere"), "");
+  EXPECT_EQ(judged(file).diagnoses.front().value(Key::elsewhere), "");
   platform_.conda = platform::Fact<platform::Conda>::known({workshop_.path("conda").native(), "base"}, "");
-  EXPECT_EQ(judged(file).diagnoses.front().value("elsewhere"), library.native());
+  EXPECT_EQ(judged(file).diagnoses.front().value(Key::elsewhere), library.native());
   // The remedy keeps what the variable has already.
   const std::string before = workshop_.folder().native();
-  EXPECT_EQ(judged(file, before).diagnoses.front().value("library_path"),
+  EXPECT_EQ(judged(file, before).diagnoses.front().value(Key::library_path),
             workshop_.path("conda/lib").native() + ":$LD_LIBRARY_PATH");
 }
 
@@ -81,8 +81,8 @@ TEST_F(MissingLibrary, L01FoldersOfTheSystemThatNeedLdconfigAreNamed) {
     spec.machine.root = workshop_.folder();
     const Report report = check(spec);
     ASSERT_EQ(first_code(report), "EH-L01") << folder;
-    EXPECT_EQ(report.diagnoses.front().value("elsewhere"), "/" + std::string(folder) + "/libpart.so.12");
-    EXPECT_EQ(report.diagnoses.front().value("ldconfig"), "/" + std::string(folder));
+    EXPECT_EQ(report.diagnoses.front().value(Key::elsewhere), "/" + std::string(folder) + "/libpart.so.12");
+    EXPECT_EQ(report.diagnoses.front().value(Key::ldconfig), "/" + std::string(folder));
     EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("and run ldconfig"));
     std::filesystem::remove(library);
   }
@@ -94,8 +94,8 @@ TEST_F(MissingLibrary, L01AnotherReleaseThereCannotStandIn) {
   const auto newer = part(packages + std::string("nvidia/cu13/lib/libpart.so.13"), "libpart.so.13");
   workshop_.file(packages + std::string("nvidia/cublas/lib/libpart.so.12"), "no library");
   const Diagnosis found = judged(file).diagnoses.front();
-  EXPECT_EQ(found.value("elsewhere"), "");
-  EXPECT_THAT(found.values("other_release"), ElementsAre(newer.native()));
+  EXPECT_EQ(found.value(Key::elsewhere), "");
+  EXPECT_THAT(found.values(Key::other_release), ElementsAre(newer.native()));
   EXPECT_THAT(explain::describe(found), HasSubstr("cannot stand in"));
 }
 

@@ -52,21 +52,21 @@ TEST_F(MissingSymbol, L15AFunctionIsAFailureAndItsSourceIsNamed) {
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-L15");
   const Diagnosis& found = report.diagnoses.front();
-  EXPECT_EQ(found.value("path"), old_.native());
-  EXPECT_TRUE(std::filesystem::equivalent(std::filesystem::path(found.value("wanted")), new_));
+  EXPECT_EQ(found.value(Key::path), old_.native());
+  EXPECT_TRUE(std::filesystem::equivalent(std::filesystem::path(found.value(Key::wanted)), new_));
   EXPECT_THAT(explain::describe(found),
               HasSubstr("remove the folder of " + old_.native() + " from LD_LIBRARY_PATH"));
   // The real loader says the same, and binds lazily only when it is asked to.
   EXPECT_THAT(real_.error(file, old_folder()), HasSubstr("undefined symbol: added, version libpart.so.12"));
   EXPECT_EQ(real_.error(file, old_folder(), true), "");
-  EXPECT_THAT(std::string(found.value("binding")), HasSubstr("RTLD_NOW"));
+  EXPECT_THAT(std::string(found.value(Key::binding)), HasSubstr("RTLD_NOW"));
 }
 
 TEST_F(MissingSymbol, L15AVariableFailsHoweverItIsOpened) {
   const auto file = user("extern int variable;int use(void){return variable;}");
   const Report report = judged(file, old_folder());
   ASSERT_EQ(first_code(report), "EH-L15");
-  EXPECT_EQ(report.diagnoses.front().value("binding"), "dlopen fails");
+  EXPECT_EQ(report.diagnoses.front().value(Key::binding), "dlopen fails");
   EXPECT_THAT(real_.error(file, old_folder(), true), HasSubstr("undefined symbol: variable"));
 }
 
@@ -76,8 +76,8 @@ TEST_F(MissingSymbol, L15WithoutTheVariableTheFoundFileIsNamed) {
   std::filesystem::copy_file(old_, new_);
   const Report report = judged(file, "");
   ASSERT_EQ(first_code(report), "EH-L15");
-  EXPECT_TRUE(report.diagnoses.front().value("wanted").empty());
-  EXPECT_TRUE(report.diagnoses.front().value("from_environment").empty());
+  EXPECT_TRUE(report.diagnoses.front().value(Key::wanted).empty());
+  EXPECT_TRUE(report.diagnoses.front().value(Key::from_environment).empty());
   EXPECT_THAT(real_.error(file, ""), HasSubstr("undefined symbol: added"));
 }
 
@@ -115,7 +115,7 @@ TEST_F(MissingSymbol, L01AnotherReleaseOfTheLibraryCannotStandIn) {
   const auto file = workshop_.library("libuser.so", "int wanted(void);int use(void){return wanted();}",
                                       faults::quoted(wanted) + " -Wl,-rpath,'$ORIGIN:$ORIGIN/more'");
   workshop_.remove(wanted);
-  EXPECT_TRUE(judged(file, "").diagnoses.front().values("other_release").size() <= 1)
+  EXPECT_TRUE(judged(file, "").diagnoses.front().values(Key::other_release).size() <= 1)
       << "the system's own, if any";
   const auto beside = workshop_.file("libavutil.so.57", "x"),
              further = workshop_.file("more/libavutil.so.60", "x");
@@ -124,7 +124,7 @@ TEST_F(MissingSymbol, L01AnotherReleaseOfTheLibraryCannotStandIn) {
   workshop_.file("more/libavutility.so.57", "x");
   const Report report = judged(file, "");
   ASSERT_EQ(first_code(report), "EH-L01");
-  const auto others = report.diagnoses.front().values("other_release");
+  const auto others = report.diagnoses.front().values(Key::other_release);
   EXPECT_EQ(std::set<std::string>(others.begin(), others.end()),
             (std::set<std::string>{beside.native(), further.native()}));
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("cannot stand in"));
@@ -139,10 +139,10 @@ TEST_F(MissingSymbol, L01TheLibraryLiesThereUnderAnotherName) {
     std::filesystem::rename(new_, kept);
     const Report report = judged(file, "");
     ASSERT_EQ(first_code(report), "EH-L01");
-    EXPECT_EQ(std::filesystem::path(report.diagnoses.front().value("unlinked")).filename(), name);
+    EXPECT_EQ(std::filesystem::path(report.diagnoses.front().value(Key::unlinked)).filename(), name);
     EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr(std::string("ln -s ") + name + " "));
     // The remedy helps.
-    std::filesystem::create_symlink(name, std::string(report.diagnoses.front().value("linked_as")));
+    std::filesystem::create_symlink(name, std::string(report.diagnoses.front().value(Key::linked_as)));
     EXPECT_EQ(real_.error(file, ""), "");
     std::filesystem::remove(new_);
     std::filesystem::rename(kept, new_);
@@ -156,7 +156,7 @@ TEST_F(MissingSymbol, L01AnotherLibraryWithSuchANameIsNotTheLibrary) {
   workshop_.file("new/libpart.so.12.2", "x");
   const Report report = judged(file, "");
   ASSERT_EQ(first_code(report), "EH-L01");
-  EXPECT_EQ(report.diagnoses.front().value("unlinked"), "");
+  EXPECT_EQ(report.diagnoses.front().value(Key::unlinked), "");
 }
 
 TEST_F(MissingSymbol, L15TheNewerLibraryLacksItsLink) {
@@ -170,11 +170,11 @@ TEST_F(MissingSymbol, L15TheNewerLibraryLacksItsLink) {
   std::filesystem::rename(new_, new_.native() + ".1");
   const Report report = judged(file, "");
   ASSERT_EQ(first_code(report), "EH-L15");
-  EXPECT_THAT(std::string(report.diagnoses.front().value("unlinked")), HasSubstr("libpart.so.12.1"));
+  EXPECT_THAT(std::string(report.diagnoses.front().value(Key::unlinked)), HasSubstr("libpart.so.12.1"));
   // One that lacks the version as well is no help.
   std::filesystem::remove(new_.native() + ".1");
   std::filesystem::copy_file(workshop_.path("old/libpart.so.12"), new_.native() + ".1");
-  EXPECT_EQ(judged(file, "").diagnoses.front().value("unlinked"), "");
+  EXPECT_EQ(judged(file, "").diagnoses.front().value(Key::unlinked), "");
 }
 
 }  // namespace

@@ -44,9 +44,9 @@ TEST_F(MixedCudaSources, R16PartsOfCudnnFromTwoFoldersAreNamed) {
   const Report report = judged(needs(ours) + needs(theirs));
   const Diagnosis* warning = find(report.warnings, "EH-R16");
   ASSERT_NE(warning, nullptr);
-  EXPECT_EQ(warning->value("library"), "libcudnn_ops_infer.so.8");
-  EXPECT_EQ(warning->value("path"), theirs.native());
-  EXPECT_EQ(warning->value("others"), ours.native());
+  EXPECT_EQ(warning->value(Key::library), "libcudnn_ops_infer.so.8");
+  EXPECT_EQ(warning->value(Key::path), theirs.native());
+  EXPECT_EQ(warning->value(Key::others), ours.native());
   EXPECT_THAT(explain::describe(*warning), HasSubstr(theirs.native()));
   EXPECT_NE(report.verdict, Verdict::fails) << "only likely: the probe decides";
 }
@@ -57,7 +57,7 @@ TEST_F(MixedCudaSources, G17LibrariesOfTwoCudaToolkitsAreNamed) {
   const Report report = judged(needs(ours) + needs(theirs));
   const Diagnosis* warning = find(report.warnings, "EH-G17");
   ASSERT_NE(warning, nullptr);
-  EXPECT_EQ(warning->value("library"), "libcublas.so.12");
+  EXPECT_EQ(warning->value(Key::library), "libcublas.so.12");
   EXPECT_THAT(explain::describe(*warning), HasSubstr(theirs.native()));
 }
 
@@ -76,7 +76,7 @@ TEST_F(MixedCudaSources, L35TwoOpenMpRuntimesInOneClosureAreNamed) {
   const Report report = judged(needs(intel) + needs(wheel));
   const Diagnosis* warning = find(report.warnings, "EH-L35");
   ASSERT_NE(warning, nullptr);
-  EXPECT_THAT(warning->values("library"),
+  EXPECT_THAT(warning->values(Key::library),
               ::testing::UnorderedElementsAre("libiomp5.so", "libgomp-a34b3233.so.1"));
   EXPECT_EQ(report.verdict, Verdict::loads);
 }
@@ -87,7 +87,7 @@ TEST_F(MixedCudaSources, L35ARuntimeThatTheHostLoadedCounts) {
   const Report report = judged(needs(ours));
   const Diagnosis* warning = find(report.warnings, "EH-L35");
   ASSERT_NE(warning, nullptr);
-  EXPECT_THAT(warning->values("library"), ElementsAre("libgomp.so.1", "libomp.so.5"));
+  EXPECT_THAT(warning->values(Key::library), ElementsAre("libgomp.so.1", "libomp.so.5"));
 }
 
 TEST_F(MixedCudaSources, L35IsNotReportedForABuildWithoutOpenMp) {
@@ -105,8 +105,8 @@ TEST_F(MixedCudaSources, R15Case09MissingPartsOpenedByNameAreReportedBeforeUse) 
   const Report report = judged(needs(cudnn));
   EXPECT_EQ(report.verdict, Verdict::unsure);
   ASSERT_EQ(first_code(report), "EH-R15");
-  EXPECT_THAT(report.diagnoses.front().values("library"), ElementsAre("libcudnn_ops.so.9"));
-  EXPECT_EQ(report.diagnoses.front().value("needed_by"), cudnn.native());
+  EXPECT_THAT(report.diagnoses.front().values(Key::library), ElementsAre("libcudnn_ops.so.9"));
+  EXPECT_EQ(report.diagnoses.front().value(Key::needed_by), cudnn.native());
   part("build/lib/libcudnn_ops.so.9");
   EXPECT_EQ(judged(needs(cudnn)).verdict, Verdict::loads);
 }
@@ -119,7 +119,7 @@ TEST_F(MixedCudaSources, R15Case08TheMissingPartsOfTheRunTimeCompilerAreNamed) {
   part("build/lib/libnvrtc-builtins.so.11.3");
   const Report report = judged(needs(compiler));
   ASSERT_EQ(first_code(report), "EH-R15");
-  EXPECT_THAT(report.diagnoses.front().values("library"), ElementsAre("libnvrtc-builtins.so.11.8"));
+  EXPECT_THAT(report.diagnoses.front().values(Key::library), ElementsAre("libnvrtc-builtins.so.11.8"));
 }
 
 TEST_F(MixedCudaSources, R15OptionalNamesAreNotReportedAsMissing) {
@@ -145,7 +145,7 @@ TEST_F(MixedCudaSources, R15TheRealCudnnNamesItsMissingParts) {
   const Report report = check(spec);
   const Diagnosis* doubt = find(report.diagnoses, "EH-R15");
   ASSERT_NE(doubt, nullptr);
-  EXPECT_THAT(doubt->values("library"), ::testing::Contains("libcudnn_graph.so.9"));
+  EXPECT_THAT(doubt->values(Key::library), ::testing::Contains("libcudnn_graph.so.9"));
 }
 
 class Devices : public MixedCudaSources {
@@ -206,8 +206,8 @@ TEST_F(Devices, G05Case20FilesWithoutCodeForTheDeviceAreAWarning) {
   EXPECT_EQ(report.verdict, Verdict::loads) << "only likely: the probe decides";
   const Diagnosis* warning = find(report.warnings, "EH-G05");
   ASSERT_NE(warning, nullptr);
-  EXPECT_EQ(warning->value("compute_capability"), "12.0");
-  EXPECT_EQ(warning->value("sass"), "7.0 8.0 8.6");
+  EXPECT_EQ(warning->value(Key::compute_capability), "12.0");
+  EXPECT_EQ(warning->value(Key::sass), "7.0 8.0 8.6");
   EXPECT_THAT(explain::describe(*warning), HasSubstr("the build has code for 7.0 8.0 8.6"));
 }
 
@@ -227,8 +227,8 @@ TEST_F(Devices, G08ADriverWhoseDeviceFileIsMissingIsAWarning) {
   const Report report = check(spec);
   const Diagnosis* warning = find(report.warnings, "EH-G08");
   ASSERT_NE(warning, nullptr);
-  EXPECT_EQ(warning->value("path"), "/dev/nvidiactl");
-  EXPECT_EQ(warning->value("errno"), "ENOENT");
+  EXPECT_EQ(warning->value(Key::path), "/dev/nvidiactl");
+  EXPECT_EQ(warning->value(Key::errno_), "ENOENT");
 }
 
 TEST_F(Devices, G15TheDriverLibraryOfWslThatTheLoaderDoesNotFindIsNamed) {
@@ -247,7 +247,7 @@ TEST_F(Devices, G15TheDriverLibraryOfWslThatTheLoaderDoesNotFindIsNamed) {
   const Report report = check(spec);
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-G15");
-  EXPECT_EQ(report.diagnoses.front().value("path"), "/usr/lib/wsl/lib/libcuda.so.1");
+  EXPECT_EQ(report.diagnoses.front().value(Key::path), "/usr/lib/wsl/lib/libcuda.so.1");
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("ldconfig"));
 }
 

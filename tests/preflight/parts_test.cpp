@@ -49,10 +49,10 @@ TEST_F(Places, R16APartFromAnotherFolderIsFoundAsTheLoaderDoes) {
     const Report report = by_variable ? judged(first, folder("system")) : judged(first, "", folder("system"));
     EXPECT_EQ(report.verdict, Verdict::unsure);
     ASSERT_EQ(first_code(report), "EH-R16");
-    EXPECT_THAT(report.diagnoses.front().values("library"), ElementsAre("libcudnn_ops.so.9"));
-    EXPECT_EQ(report.diagnoses.front().value("path"), foreign.native());
-    EXPECT_EQ(report.diagnoses.front().value("others"), first.native());
-    EXPECT_EQ(report.diagnoses.front().value("by"), by_variable ? "LD_LIBRARY_PATH" : "default");
+    EXPECT_THAT(report.diagnoses.front().values(Key::library), ElementsAre("libcudnn_ops.so.9"));
+    EXPECT_EQ(report.diagnoses.front().value(Key::path), foreign.native());
+    EXPECT_EQ(report.diagnoses.front().value(Key::others), first.native());
+    EXPECT_EQ(report.diagnoses.front().value(Key::by), by_variable ? "LD_LIBRARY_PATH" : "default");
   }
   EXPECT_EQ(real_.opened_by(first, "open_part", folder("system")), foreign.native());
   // LD_LIBRARY_PATH comes before a RUNPATH, so the library's own copy does not help ...
@@ -80,7 +80,7 @@ TEST_F(Places, R16PartsOfALibraryInTheClosureCount) {
   const Report report = judged(user);
   EXPECT_EQ(report.verdict, Verdict::unsure);
   ASSERT_EQ(first_code(report), "EH-R15");
-  EXPECT_THAT(report.diagnoses.front().values("library"), ElementsAre("libcudnn_ops.so.9"));
+  EXPECT_THAT(report.diagnoses.front().values(Key::library), ElementsAre("libcudnn_ops.so.9"));
 }
 
 TEST_F(Places, R16ReleasesAreReadFromNamesAndWheels) {
@@ -96,8 +96,8 @@ TEST_F(Places, R16ReleasesAreReadFromNamesAndWheels) {
   const std::string link = "system/libcudnn_ops.so.9";
   const Report other = release(first, "system/libcudnn_ops.so.9.19.0", link);
   ASSERT_EQ(first_code(other), "EH-R16");
-  EXPECT_EQ(other.diagnoses.front().value("release"), "9.1.0.70");
-  EXPECT_EQ(other.diagnoses.front().value("release_of_part"), "9.19.0");
+  EXPECT_EQ(other.diagnoses.front().value(Key::release), "9.1.0.70");
+  EXPECT_EQ(other.diagnoses.front().value(Key::release_of_part), "9.19.0");
   EXPECT_THAT(explain::describe(other.diagnoses.front()), HasSubstr("release 9.19.0"));
   // Two copies of one release fit together.
   EXPECT_EQ(release(first, "system/libcudnn_ops.so.9.1.0", link).verdict, Verdict::loads);
@@ -126,8 +126,8 @@ TEST_F(Places, R20OtherProductsAreAWarning) {
     const Diagnosis* warning = find(report.warnings, "EH-R20");
     ASSERT_NE(warning, nullptr) << one.library;
     EXPECT_EQ(report.verdict, Verdict::loads) << one.library;
-    EXPECT_EQ(warning->value("product"), one.product);
-    EXPECT_EQ(warning->value("path"), part.native());
+    EXPECT_EQ(warning->value(Key::product), one.product);
+    EXPECT_EQ(warning->value(Key::path), part.native());
     EXPECT_THAT(explain::describe(*warning), HasSubstr("LD_LIBRARY_PATH"));
     // MKL looks beside itself first, the others where the loader searches.
     library(place + one.part);
@@ -146,7 +146,7 @@ TEST_F(Places, R20CublasAndItsPartMustLieTogether) {
   const Report report = judged(user);
   EXPECT_EQ(find(report.warnings, "EH-G17"), nullptr);
   ASSERT_NE(find(report.warnings, "EH-R20"), nullptr);
-  EXPECT_EQ(find(report.warnings, "EH-R20")->value("product"), "cuBLAS");
+  EXPECT_EQ(find(report.warnings, "EH-R20")->value(Key::product), "cuBLAS");
 }
 
 class Wheels : public Places {
@@ -181,10 +181,10 @@ TEST_F(Wheels, G17AForeignLibraryIsTheOneThatIsNamed) {
       const Report report = judged(user_, folder(other));
       const Diagnosis* warning = find(report.warnings, "EH-G17");
       ASSERT_NE(warning, nullptr) << root << " " << other;
-      EXPECT_THAT(warning->values("path"), ElementsAre(foreign.native()));
-      EXPECT_THAT(warning->values("library"), ElementsAre("libcublasLt.so.12"));
-      EXPECT_EQ(warning->value("by"), "LD_LIBRARY_PATH");
-      EXPECT_THAT(std::string(warning->value("others")), HasSubstr("cuda_nvrtc/lib/libnvrtc.so.12"));
+      EXPECT_THAT(warning->values(Key::path), ElementsAre(foreign.native()));
+      EXPECT_THAT(warning->values(Key::library), ElementsAre("libcublasLt.so.12"));
+      EXPECT_EQ(warning->value(Key::by), "LD_LIBRARY_PATH");
+      EXPECT_THAT(std::string(warning->value(Key::others)), HasSubstr("cuda_nvrtc/lib/libnvrtc.so.12"));
       EXPECT_THAT(explain::describe(*warning), HasSubstr("remove the folder of " + foreign.native()));
     }
   }
@@ -197,8 +197,8 @@ TEST_F(Wheels, G17ASystemLibraryAndABuildersFolderAreForeign) {
   const Report by_system = judged(user_, "", folder("usr/lib"));
   const Diagnosis* warning = find(by_system.warnings, "EH-G17");
   ASSERT_NE(warning, nullptr);
-  EXPECT_EQ(warning->value("path"), system.native());
-  EXPECT_EQ(warning->value("by"), "default");
+  EXPECT_EQ(warning->value(Key::path), system.native());
+  EXPECT_EQ(warning->value(Key::by), "default");
   // An absolute path to the environment in which the library was built.
   const auto built = library("build/lib/python3.11/site-packages/nvidia/cublas/lib/libcublas.so.12");
   const auto nvrtc = workshop_.path("env/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
@@ -209,7 +209,7 @@ TEST_F(Wheels, G17ASystemLibraryAndABuildersFolderAreForeign) {
   const Report by_path = judged(user);
   warning = find(by_path.warnings, "EH-G17");
   ASSERT_NE(warning, nullptr);
-  EXPECT_EQ(warning->value("path"), built.native());
+  EXPECT_EQ(warning->value(Key::path), built.native());
 }
 
 TEST_F(Wheels, G17FoldersOfOneToolkitAreOneInstallation) {
@@ -226,7 +226,7 @@ TEST_F(Wheels, G17FoldersOfOneToolkitAreOneInstallation) {
   const Report report = judged(user, other.parent_path().native());
   const Diagnosis* warning = find(report.warnings, "EH-G17");
   ASSERT_NE(warning, nullptr);
-  EXPECT_THAT(warning->values("path"), ElementsAre(other.native()));
+  EXPECT_THAT(warning->values(Key::path), ElementsAre(other.native()));
 }
 
 // Names as in the files of MKL 2024.1. Any kernel may be the one for this processor; without all of them MKL
@@ -241,7 +241,7 @@ TEST_F(Places, R15MklNeedsOneOfItsKernels) {
   const Report report = judged(user);
   EXPECT_EQ(report.verdict, Verdict::unsure);
   ASSERT_EQ(first_code(report), "EH-R15");
-  EXPECT_THAT(report.diagnoses.front().values("library"), ElementsAre("libmkl_def.so.2"));
+  EXPECT_THAT(report.diagnoses.front().values(Key::library), ElementsAre("libmkl_def.so.2"));
   EXPECT_THAT(explain::describe(report.diagnoses.front()),
               HasSubstr("of the very version of libmkl_core itself"));
   for (const char* kernel : {"libmkl_def.so.2", "libmkl_avx2.so.2", "libmkl_mc3.so.2"}) {

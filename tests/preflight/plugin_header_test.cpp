@@ -25,14 +25,14 @@ TEST_F(PluginHeader, WithoutTheSymbolItIsR11WithItsExports) {
   const Report report = judged(workshop_.library("libother.so", "int some_function(void){return 1;}"));
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-R11");
-  EXPECT_THAT(report.diagnoses.front().values("exports"), ::testing::Contains("some_function"));
+  EXPECT_THAT(report.diagnoses.front().values(Key::exports), ::testing::Contains("some_function"));
 }
 
 TEST_F(PluginHeader, AnotherMajorIsR12) {
   const Report report = judged(workshop_.plugin("libengine_x.so", "-DMAJOR=2"));
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-R12");
-  EXPECT_EQ(report.diagnoses.front().value("plugin_abi"), "2.0");
+  EXPECT_EQ(report.diagnoses.front().value(Key::plugin_abi), "2.0");
   EXPECT_THAT(explain::describe(report.diagnoses.front()),
               ::testing::ContainsRegex("fix +update EngineHost"));
 }
@@ -48,8 +48,8 @@ TEST_F(PluginHeader, R12AnOlderMajorNeedsANewerPlugin) {
 TEST_F(PluginHeader, ANewerHostFloorIsR12) {
   const Report report = judged(workshop_.plugin("libengine_x.so", "-DHOST_MINOR=7"));
   ASSERT_EQ(first_code(report), "EH-R12");
-  EXPECT_EQ(report.diagnoses.front().value("plugin_abi"), "1.7");
-  EXPECT_EQ(report.diagnoses.front().value("host_abi"), "1.0");
+  EXPECT_EQ(report.diagnoses.front().value(Key::plugin_abi), "1.7");
+  EXPECT_EQ(report.diagnoses.front().value(Key::host_abi), "1.0");
 }
 
 TEST_F(PluginHeader, AWrongMarkIsR11) {
@@ -96,7 +96,7 @@ TEST_F(PluginHeader, AnUnreadableFileIsNotTakenForADescriptorFilledByCode) {
     const Report report = judged(plugin);
     std::string all = name_of(report.verdict);
     for (const Diagnosis& one : report.diagnoses)
-      all += " " + one.code + " " + std::string(one.value("errno"));
+      all += " " + std::string(one.code_text()) + " " + std::string(one.value(Key::errno_));
     return all;
   });
   if (!reported) GTEST_SKIP() << "no system call can be made to fail here";

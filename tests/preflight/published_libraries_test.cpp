@@ -54,7 +54,7 @@ fs::path installed_as(const fs::path& member) {
 
 bool about_symbols_alone(const Report& report) {
   return std::all_of(report.diagnoses.begin(), report.diagnoses.end(),
-                     [](const Diagnosis& one) { return !one.value("symbol").empty(); });
+                     [](const Diagnosis& one) { return !one.value(Key::symbol).empty(); });
 }
 
 class PublishedLibraries : public ::testing::Test {
@@ -159,7 +159,8 @@ class PublishedLibraries : public ::testing::Test {
   }
 
   static std::string class_of(const Report& report) {
-    return report.diagnoses.empty() ? "foreseen by nothing" : report.diagnoses.front().code;
+    return report.diagnoses.empty() ? "foreseen by nothing"
+                                    : std::string(report.diagnoses.front().code_text());
   }
 
   void compare_subject(const std::string& name, const std::string& flag, const Report& report,

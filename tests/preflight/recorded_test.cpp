@@ -62,8 +62,8 @@ TEST_F(Recorded, L20AnExecutableStackIsJudgedByItsGlibc) {
       const Report report = judged(opened, machine(version));
       EXPECT_EQ(report.verdict, Verdict::fails) << opened << version;
       ASSERT_EQ(first_code(report), "EH-L20") << opened << version;
-      EXPECT_EQ(report.diagnoses.front().value("have"), version);
-      EXPECT_EQ(report.diagnoses.front().value("file"), file.native());
+      EXPECT_EQ(report.diagnoses.front().value(Key::have), version);
+      EXPECT_EQ(report.diagnoses.front().value(Key::file), file.native());
     }
   }
 }
@@ -86,7 +86,7 @@ TEST_F(Recorded, L29StaticTlsIsJudgedByMusl) {
   const Report report = judged(file, machine("1.2.4", test::architecture, "musl"));
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-L29");
-  EXPECT_THAT(std::string(report.diagnoses.front().value("problem")), HasSubstr("static thread-local"));
+  EXPECT_THAT(std::string(report.diagnoses.front().value(Key::problem)), HasSubstr("static thread-local"));
 }
 
 TEST_F(Recorded, L08TheNeedsOfTheClosureAreComparedWithItsGlibc) {
@@ -104,10 +104,10 @@ TEST_F(Recorded, L08TheNeedsOfTheClosureAreComparedWithItsGlibc) {
     const Report report = judged(user, machine("2.38"), symbols);
     EXPECT_EQ(report.verdict, Verdict::fails);
     ASSERT_EQ(first_code(report), "EH-L08");
-    EXPECT_EQ(report.diagnoses.front().value("needs"), "GLIBC_2.39");
-    EXPECT_EQ(report.diagnoses.front().value("have"), "GLIBC_2.38");
-    EXPECT_EQ(report.diagnoses.front().value("required_by"), inner.native());
-    EXPECT_EQ(report.diagnoses.front().value("path"), "the recorded machine");
+    EXPECT_EQ(report.diagnoses.front().value(Key::needs), "GLIBC_2.39");
+    EXPECT_EQ(report.diagnoses.front().value(Key::have), "GLIBC_2.38");
+    EXPECT_EQ(report.diagnoses.front().value(Key::required_by), inner.native());
+    EXPECT_EQ(report.diagnoses.front().value(Key::path), "the recorded machine");
   }
 }
 
@@ -126,8 +126,8 @@ TEST_F(Recorded, F12PagesLargerThanTheAlignmentAreRefused) {
         const Report report = judged(file, platform);
         ASSERT_EQ(first_code(report), page > alignment ? "EH-F12" : "") << file << alignment << page;
         if (page <= alignment) continue;
-        EXPECT_EQ(report.diagnoses.front().value("page_size"), std::to_string(page));
-        EXPECT_EQ(report.diagnoses.front().value("alignment"), std::to_string(alignment));
+        EXPECT_EQ(report.diagnoses.front().value(Key::page_size), std::to_string(page));
+        EXPECT_EQ(report.diagnoses.front().value(Key::alignment), std::to_string(alignment));
       }
     }
     // A record that was written before pages were a fact.

@@ -44,7 +44,7 @@ class Tables : public ::testing::Test {
     const Report report = check(alone(file_));
     ASSERT_EQ(first_code(report), "EH-F08");
     EXPECT_EQ(report.verdict, Verdict::fails);
-    EXPECT_EQ(report.diagnoses.front().value("file"), file_.native());
+    EXPECT_EQ(report.diagnoses.front().value(Key::file), file_.native());
     EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr(problem));
   }
   faults::Workshop workshop_;

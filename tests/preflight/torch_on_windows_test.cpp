@@ -119,13 +119,13 @@ TEST_F(TorchOnWindows, OnlyMicrosoftsRuntimeAndTheDriverAreNotInTheBuild) {
   EXPECT_THAT(report.missing, IsEmpty());
   ASSERT_EQ(first_code(report), "EH-W01");
   const Diagnosis& first = report.diagnoses.front();
-  EXPECT_THAT(first.values("library"),
+  EXPECT_THAT(first.values(Key::library),
               UnorderedElementsAre("MSVCP140.dll", "VCRUNTIME140.dll", "VCRUNTIME140_1.dll"));
   EXPECT_THAT(explain::describe(first), HasSubstr("Visual C++ Redistributable"));
   // The driver's library is needed by files that are opened while a program runs.
   std::vector<std::string> others;
   for (const Diagnosis& diagnosis : report.diagnoses)
-    for (const std::string& library : diagnosis.values("library")) others.push_back(library);
+    for (const std::string& library : diagnosis.values(Key::library)) others.push_back(library);
   EXPECT_THAT(others, Contains("nvcuda.dll"));
 }
 
@@ -139,7 +139,7 @@ TEST_F(TorchOnWindows, WithBothItLoadsAndOnlyThePythonBindingIsLeftOut) {
   EXPECT_THAT(report.diagnoses, IsEmpty());
   EXPECT_THAT(report.left_out, ElementsAre(path("torch_python.dll")));
   ASSERT_THAT(report.warnings, SizeIs(1));
-  EXPECT_EQ(report.warnings[0].value("library"), "python310.dll");
+  EXPECT_EQ(report.warnings[0].value(Key::library), "python310.dll");
 }
 
 TEST_F(TorchOnWindows, NvfuserWhoseLibraryIsGoneIsLeftOutWithOneWarning) {
@@ -150,8 +150,8 @@ TEST_F(TorchOnWindows, NvfuserWhoseLibraryIsGoneIsLeftOutWithOneWarning) {
   EXPECT_THAT(report.left_out, UnorderedElementsAre(path("nvfuser_codegen.dll"), path("torch_python.dll")));
   ASSERT_THAT(report.warnings, SizeIs(2));
   EXPECT_EQ(report.warnings[0].code, "EH-W01");
-  EXPECT_EQ(report.warnings[0].value("library"), "nvrtc64_112_0.dll");
-  EXPECT_EQ(report.warnings[0].value("needed_by"), path("nvfuser_codegen.dll").native());
+  EXPECT_EQ(report.warnings[0].value(Key::library), "nvrtc64_112_0.dll");
+  EXPECT_EQ(report.warnings[0].value(Key::needed_by), path("nvfuser_codegen.dll").native());
 }
 
 TEST_F(TorchOnWindows, WithoutTheCUDARuntimeNothingLoadsAndTheNeederIsNamed) {
@@ -159,8 +159,8 @@ TEST_F(TorchOnWindows, WithoutTheCUDARuntimeNothingLoadsAndTheNeederIsNamed) {
   const Report report = check_foreign(spec_);
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-W01");
-  EXPECT_EQ(report.diagnoses.front().value("library"), "cudart64_110.dll");
-  EXPECT_THAT(report.diagnoses.front().values("needed_by"), IsSupersetOf({path("c10_cuda.dll").native()}));
+  EXPECT_EQ(report.diagnoses.front().value(Key::library), "cudart64_110.dll");
+  EXPECT_THAT(report.diagnoses.front().values(Key::needed_by), IsSupersetOf({path("c10_cuda.dll").native()}));
   EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("CUDA runtime 11"));
 }
 
@@ -171,7 +171,7 @@ TEST_F(TorchOnWindows, MissingLibrariesOpenedByNameAreReportedBefore) {
     const Report report = check_foreign(spec_);
     EXPECT_EQ(report.verdict, Verdict::fails) << name;
     ASSERT_EQ(first_code(report), "EH-R15") << name;
-    EXPECT_EQ(report.diagnoses.front().value("library"), name);
+    EXPECT_EQ(report.diagnoses.front().value(Key::library), name);
     std::filesystem::rename(workshop_.path(name), path(name));
   }
 }

@@ -52,7 +52,7 @@ class TorchWheels : public ::testing::TestWithParam<const char*> {  // the relea
   static std::set<std::string> libraries_of(const Report& report) {
     std::set<std::string> all;
     for (const Diagnosis& diagnosis : report.diagnoses)
-      for (const std::string& library : diagnosis.values("library")) all.insert(library);
+      for (const std::string& library : diagnosis.values(Key::library)) all.insert(library);
     return all;
   }
 
@@ -78,7 +78,7 @@ TEST_P(TorchWheels, OnABareWindowsOnlyMicrosoftsRuntimeIsMissing) {
   ASSERT_THAT(with_runtime.left_out, SizeIs(1));
   EXPECT_EQ(with_runtime.left_out.front().filename(), "torch_python.dll");
   ASSERT_THAT(with_runtime.warnings, SizeIs(1));
-  EXPECT_EQ(with_runtime.warnings.front().value("library"), "python311.dll");
+  EXPECT_EQ(with_runtime.warnings.front().value(Key::library), "python311.dll");
 }
 
 TEST_P(TorchWheels, ABareMacHasAllThatTheBuildNeeds) {

@@ -53,8 +53,8 @@ TEST_F(UnversionedSymbol, L12AnotherFileOfThatNameOffersIt) {
   const Report report = judged(file, folder);
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-L12");
-  EXPECT_EQ(report.diagnoses.front().value("expected_in"), older.native());
-  EXPECT_TRUE(std::filesystem::equivalent(report.diagnoses.front().value("wanted"), newer));
+  EXPECT_EQ(report.diagnoses.front().value(Key::expected_in), older.native());
+  EXPECT_TRUE(std::filesystem::equivalent(report.diagnoses.front().value(Key::wanted), newer));
   EXPECT_THAT(explain::describe(report.diagnoses.front()),
               HasSubstr("remove the folder of " + older.native() + " from LD_LIBRARY_PATH"));
   EXPECT_THAT(real_.error(file, folder), HasSubstr("undefined symbol: partAdded"));
@@ -66,7 +66,7 @@ TEST_F(UnversionedSymbol, L12NamesBothPackagesThatWroteTheFile) {
       part("env/nvidia/part/lib/libpart.so.2", "libpart.so.2", "partDo", 9, "int partAdded(void){return 1;}");
   const auto file = user(calls_added, library, "$ORIGIN/env/nvidia/part/lib");
   part("env/nvidia/part/lib/libpart.so.2", "libpart.so.2", "partDo", 9);
-  const auto packages = [&] { return judged(file).diagnoses.front().values("installed_by"); };
+  const auto packages = [&] { return judged(file).diagnoses.front().values(Key::installed_by); };
   workshop_.file("env/nvidia_part_cu12-2.29.3.dist-info/METADATA", "x");
   workshop_.file("env/nvidia_parts_cu12-2.29.3.dist-info/METADATA", "x");
   ASSERT_EQ(first_code(judged(file)), "EH-L12");
@@ -90,7 +90,7 @@ TEST_F(UnversionedSymbol, L12IsUnsureWhenOnlyTheNamesBeginTheSame) {
     const Report report = judged(file);
     EXPECT_EQ(report.verdict, Verdict::unsure) << name;
     ASSERT_EQ(first_code(report), "EH-L12") << name;
-    EXPECT_TRUE(std::filesystem::equivalent(report.diagnoses.front().value("expected_in"), library));
+    EXPECT_TRUE(std::filesystem::equivalent(report.diagnoses.front().value(Key::expected_in), library));
     EXPECT_THAT(explain::describe(report.diagnoses.front()), HasSubstr("install the release of " + soname));
     EXPECT_THAT(real_.error(file, ""), HasSubstr("undefined symbol: " + name));
     EXPECT_EQ(judged(file, "", true).verdict, Verdict::fails) << name;
@@ -115,7 +115,7 @@ TEST_F(UnversionedSymbol, TheLibraryWithTheNearestNameIsNamed) {
   const auto file = workshop_.library(
       "libuser.so", "int _ZN4core3gpu9SetDeviceEi(void);int use(void){return _ZN4core3gpu9SetDeviceEi();}",
       "-Wl,--no-as-needed " + faults::quoted(core) + " " + faults::quoted(gpu) + " -Wl,-rpath,'$ORIGIN/new'");
-  EXPECT_EQ(judged(file).diagnoses.front().value("library"), "libcore_gpu.so");
+  EXPECT_EQ(judged(file).diagnoses.front().value(Key::library), "libcore_gpu.so");
 }
 
 TEST_F(UnversionedSymbol, L14AVariableIsTreatedLikeAFunction) {
@@ -125,7 +125,7 @@ TEST_F(UnversionedSymbol, L14AVariableIsTreatedLikeAFunction) {
   const std::string folder = older.parent_path().native();
   const Report report = judged(file, folder);
   ASSERT_EQ(first_code(report), "EH-L14");
-  EXPECT_EQ(report.diagnoses.front().value("expected_in"), older.native());
+  EXPECT_EQ(report.diagnoses.front().value(Key::expected_in), older.native());
   EXPECT_THAT(real_.error(file, folder, true), HasSubstr("undefined symbol: partCount"));
 }
 

@@ -44,8 +44,8 @@ TEST_F(View, AMissingRunpathIsBridgedWithAWarning) {
   EXPECT_EQ(report.verdict, Verdict::loads);
   const Diagnosis* warning = find(report.warnings, "EH-L03");
   ASSERT_NE(warning, nullptr);
-  EXPECT_EQ(warning->value("library"), "libc1.so");
-  EXPECT_EQ(warning->value("present_at"), workshop_.path("lib/libc1.so").native());
+  EXPECT_EQ(warning->value(Key::library), "libc1.so");
+  EXPECT_EQ(warning->value(Key::present_at), workshop_.path("lib/libc1.so").native());
   EXPECT_THAT(explain::describe(*warning), ::testing::HasSubstr("nothing to do"));
 }
 
@@ -61,8 +61,8 @@ TEST_F(View, AForeignLibraryOfTheSameNameIsWarnedOfAndNotTaken) {
   EXPECT_EQ(report.verdict, Verdict::loads);
   const Diagnosis* warning = find(report.warnings, "EH-L11");
   ASSERT_NE(warning, nullptr);
-  EXPECT_EQ(warning->value("path"), elsewhere.path("libb1.so").native());
-  EXPECT_EQ(warning->value("wanted"), workshop_.path("lib/libb1.so").native());
+  EXPECT_EQ(warning->value(Key::path), elsewhere.path("libb1.so").native());
+  EXPECT_EQ(warning->value(Key::wanted), workshop_.path("lib/libb1.so").native());
   for (const auto& item : report.closure) EXPECT_NE(item.path, elsewhere.path("libb1.so").native());
 }
 
@@ -78,7 +78,7 @@ TEST_F(View, ABrokenOptionalLibraryIsLeftOutWithOneWarning) {
   EXPECT_THAT(report.diagnoses, IsEmpty());
   EXPECT_THAT(report.left_out, ElementsAre(workshop_.path("lib/libnvfuser.so")));
   ASSERT_THAT(report.warnings, SizeIs(1));
-  EXPECT_EQ(report.warnings[0].value("library"), "libd1.so");
+  EXPECT_EQ(report.warnings[0].value(Key::library), "libd1.so");
 }
 
 TEST_F(View, ALibraryThatMayBeOpenedLaterAndIsBrokenLeavesADoubt) {
@@ -89,7 +89,7 @@ TEST_F(View, ALibraryThatMayBeOpenedLaterAndIsBrokenLeavesADoubt) {
   const Report report = check(build(workshop_, plugin));
   EXPECT_EQ(report.verdict, Verdict::unsure);
   ASSERT_EQ(first_code(report), "EH-L01");
-  EXPECT_EQ(report.diagnoses.front().value("needed_by"), later.native());
+  EXPECT_EQ(report.diagnoses.front().value(Key::needed_by), later.native());
 }
 
 TEST_F(View, ALazyLibraryThatIsBrokenFails) {
@@ -110,7 +110,7 @@ TEST_F(View, AMissingLazyLibraryIsR15) {
   const Report report = check(spec);
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-R15");
-  EXPECT_EQ(report.diagnoses.front().value("library"), "libcudnn_cnn_infer.so.8");
+  EXPECT_EQ(report.diagnoses.front().value(Key::library), "libcudnn_cnn_infer.so.8");
 }
 
 TEST_F(View, ATruncatedLibraryOfTheBuildFailsWhateverOpensIt) {
@@ -120,7 +120,7 @@ TEST_F(View, ATruncatedLibraryOfTheBuildFailsWhateverOpensIt) {
   const Report report = check(build(workshop_, plugin));
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_EQ(first_code(report), "EH-F04");
-  EXPECT_EQ(report.diagnoses.front().value("file"), workshop_.path("lib/libcut.so").native());
+  EXPECT_EQ(report.diagnoses.front().value(Key::file), workshop_.path("lib/libcut.so").native());
 }
 
 TEST_F(View, NeighborsOfALibraryOpenedLaterAreOpenedFirst) {
@@ -143,7 +143,7 @@ TEST_F(View, ALibraryOfThatNameAlreadyInTheProcessIsWarnedOf) {
   const Report report = check(spec);
   const Diagnosis* warning = find(report.warnings, "EH-L17");
   ASSERT_NE(warning, nullptr);
-  EXPECT_EQ(warning->value("path"), other.native());
+  EXPECT_EQ(warning->value(Key::path), other.native());
 }
 
 }  // namespace

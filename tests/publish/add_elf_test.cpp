@@ -14,7 +14,7 @@ TEST_F(PublisherTest, RequirementsAreReadFromTheFiles) {
           "#include <string>\nstd::string words(const char* text) { return std::string(text) + text; }\n", {},
           {"g++", "-xc++"});
   const auto added = publish::add(workspace(), request());
-  ASSERT_TRUE(added) << added.error().value("problem");
+  ASSERT_TRUE(added) << added.error().value(Key::problem);
   EXPECT_EQ(added->build, "toy-1.0.0-cpu-linux-x86_64");
   const Json& needs = added->requirements;
   EXPECT_THAT(needs["glibc"].as_string(), testing::StartsWith(">=2."));
@@ -39,7 +39,7 @@ TEST_F(PublisherTest, ReadsThePluginsRuntimeLinkFromItsFile) {
              "-D_GLIBCXX_USE_CXX11_ABI=" + abi},
             {"g++", "-xc++"});
     const auto added = publish::add(workspace(), request("1." + abi + ".0"));
-    EXPECT_TRUE(added) << (added ? "" : std::string(added.error().value("problem")));
+    EXPECT_TRUE(added) << (added ? "" : std::string(added.error().value(Key::problem)));
     const auto document = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
     const Json& components = (*document)["components"];
     EXPECT_EQ(components["toy-1." + abi + ".0-cpu-linux-x86_64"].find("adapter"), nullptr);
@@ -72,7 +72,7 @@ TEST_F(PublisherTest, TheManifestListsTheInstalledFiles) {
         for (const manifest::Component* component : one->all_components())
           EXPECT_EQ(component->artifacts.front().tree.size(), 64u) << component->id;
         const auto acquired = acquire::acquire(*one, store, {});
-        ASSERT_TRUE(acquired) << acquired.error().code << " " << acquired.error().value("problem");
+        ASSERT_TRUE(acquired) << acquired.error().code << " " << acquired.error().value(Key::problem);
         EXPECT_EQ(acquired->installed.digest, one->digest);
       }
   };
@@ -124,7 +124,7 @@ TEST_F(PublisherTest, LintFindsAWheelUnderTheNameOfAnotherOne) {
     AddRequest wheel = request("1.0");
     wheel.file = folder() / name;
     const auto added = publish::add(workspace(), wheel);
-    EXPECT_TRUE(added) << added.error().value("problem");
+    EXPECT_TRUE(added) << added.error().value(Key::problem);
     return problems();
   };
   EXPECT_THAT(problems_of("Toy_Engine-1.0-py3-none-any.whl", "toy_engine-1.0"), IsEmpty());
@@ -182,7 +182,7 @@ TEST_F(PublisherTest, StandInsAreReadFromTheFilesAndCheckedByLint) {
   library("toy/stand-ins/libaccelerate.so.13", "int count(void) { return 0; }",
           test::stand_in_named("libaccelerate.so.13"));
   const auto added = publish::add(workspace(), request());
-  ASSERT_TRUE(added) << added.error().value("problem");
+  ASSERT_TRUE(added) << added.error().value(Key::problem);
   const auto document = parse_json(bytes_of(workspace().engine_file("toy")), "toy");
   const Json& components = (*document)["components"];
   const Json& names = components["toy-1.0.0-cpu-" + platform()]["stands_in_for"];

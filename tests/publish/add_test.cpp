@@ -40,7 +40,7 @@ TEST_F(PublisherTest, LintWarnsOfWhatContradictsThePlugin) {
   const auto warned = [&] {
     std::vector<std::string> problems;
     for (const Diagnosis& one : lint(workspace()).warnings)
-      problems.push_back(std::string(one.value("member")) + ": " + std::string(one.value("problem")));
+      problems.push_back(std::string(one.value(Key::member)) + ": " + std::string(one.value(Key::problem)));
     return problems;
   };
   AddRequest other = request();
@@ -66,7 +66,7 @@ TEST_F(PublisherTest, AReleaseThatThePluginDoesNotServeIsSaid) {
     ASSERT_TRUE(added) << version;
     std::vector<std::string> said;
     for (const auto& all : {added->warnings, lint(workspace()).warnings})
-      for (const Diagnosis& warning : all) said.emplace_back(warning.value("problem"));
+      for (const Diagnosis& warning : all) said.emplace_back(warning.value(Key::problem));
     const std::string problem =
         std::string("its plugin serves the releases >=1.0,<9, and the build is ") + version;
     EXPECT_THAT(
@@ -83,9 +83,9 @@ TEST_F(PublisherTest, LintWarnsOfABuildWithoutALicense) {
   ASSERT_TRUE(publish::add(workspace(), unknown));
   const std::vector<Diagnosis> warnings = lint(workspace()).warnings;
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_EQ(warnings[0].value("member"), "licenses.unknown");
-  EXPECT_THAT(std::string(warnings[0].value("problem")), HasSubstr("LicenseRef-unknown"));
-  EXPECT_THAT(std::string(warnings[0].value("remedy")), HasSubstr("--license-id"));
+  EXPECT_EQ(warnings[0].value(Key::member), "licenses.unknown");
+  EXPECT_THAT(std::string(warnings[0].value(Key::problem)), HasSubstr("LicenseRef-unknown"));
+  EXPECT_THAT(std::string(warnings[0].value(Key::remedy)), HasSubstr("--license-id"));
 }
 
 TEST_F(PublisherTest, TheSameFolderGivesTheSameArchive) {
@@ -183,7 +183,7 @@ TEST_F(PublisherTest, OnlyALargeArchiveGetsAListOfItsPieces) {
       (*document)["components"]["toy-plugin-1.0.0-cpu-" + platform()]["artifacts"].as_array()[0];
   const std::string place = artifact["chunks"]["sources"].as_array()[0]["file"].as_string();
   const auto list = transfer::read_chunk_list(bytes_of(repository() / place), place);
-  ASSERT_TRUE(list) << list.error().value("problem");
+  ASSERT_TRUE(list) << list.error().value(Key::problem);
   EXPECT_EQ(list->size, static_cast<std::uint64_t>(artifact["size"].as_integer()));
   EXPECT_THAT(list->sha256, ElementsAre(artifact["sha256"].as_string()));  // one piece: the whole file
   EXPECT_THAT(problems(), IsEmpty());
@@ -215,7 +215,7 @@ TEST_F(PublisherTest, TheFilesOfAnotherBuildStayItsOwn) {
   const auto refused = publish::add(workspace(), two);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-M17");
-  EXPECT_EQ(refused.error().value("problem"),
+  EXPECT_EQ(refused.error().value(Key::problem),
             "component toy-1.0.0-cpu-" + platform() + " has other bytes already, and one uses them");
   EXPECT_EQ(bytes_of(workspace().engine_file("toy")), before);
   EXPECT_THAT(problems(), IsEmpty());
@@ -237,7 +237,7 @@ TEST_F(PublisherTest, ABuildIsReplacedByOneWithItsOwnId) {
   for (const char* text : {"one", "other"}) {
     write("toy/more.txt", text);
     const auto added = publish::add(workspace(), together);
-    EXPECT_TRUE(added) << added.error().value("problem");
+    EXPECT_TRUE(added) << added.error().value(Key::problem);
   }
   EXPECT_THAT(problems(), IsEmpty());
 }
@@ -251,7 +251,8 @@ TEST_F(PublisherTest, ALicenseKeepsItsId) {
   licensed.license_id = "LicenseRef-Trial";
   const auto refused = publish::add(workspace(), licensed);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().value("problem"), "license apache is Apache-2.0 there, and not LicenseRef-Trial");
+  EXPECT_EQ(refused.error().value(Key::problem),
+            "license apache is Apache-2.0 there, and not LicenseRef-Trial");
   licensed.license_id.clear();
   EXPECT_TRUE(publish::add(workspace(), licensed));
 }
@@ -262,7 +263,7 @@ TEST_F(PublisherTest, WithoutAPluginNothingIsAdded) {
   const auto added = publish::add(workspace(), without);
   ASSERT_FALSE(added);
   EXPECT_EQ(added.error().code, "EH-M17");
-  EXPECT_THAT(std::string(added.error().value("problem")), HasSubstr("engine_plugin_v1"));
+  EXPECT_THAT(std::string(added.error().value(Key::problem)), HasSubstr("engine_plugin_v1"));
   EXPECT_THAT(*workspace().engine_files(), IsEmpty());
 }
 
@@ -271,7 +272,7 @@ TEST_F(PublisherTest, AFolderThatIsNoWorkspaceIsNamedAsWhatItIs) {
     const auto opened = Workspace::open_to_look(place);
     EXPECT_FALSE(opened) << place;
     EXPECT_EQ(Workspace::open(place).error().code, "EH-M17");
-    return opened ? "" : std::string(opened.error().value("problem"));
+    return opened ? "" : std::string(opened.error().value(Key::problem));
   };
   EXPECT_EQ(problem_of(folder() / "nowhere"), "there is no such folder");
   EXPECT_EQ(problem_of(folder() / "toy"), "there is no repository.json in it");
@@ -280,15 +281,15 @@ TEST_F(PublisherTest, AFolderThatIsNoWorkspaceIsNamedAsWhatItIs) {
   ASSERT_TRUE(Workspace::open_to_look(out()));
   const auto published = Workspace::open(out());
   ASSERT_FALSE(published);
-  EXPECT_THAT(std::string(published.error().value("problem")),
+  EXPECT_THAT(std::string(published.error().value(Key::problem)),
               HasSubstr("its index.json is that of a repository"));
-  EXPECT_THAT(std::string(published.error().value("remedy")), testing::Not(HasSubstr("init")));
+  EXPECT_THAT(std::string(published.error().value(Key::remedy)), testing::Not(HasSubstr("init")));
   // No workspace is created there or in the place of a file.
   const auto started = Workspace::create(out(), "Toy");
   ASSERT_FALSE(started);
-  EXPECT_EQ(started.error().value("remedy"), "choose another folder, to publish from");
+  EXPECT_EQ(started.error().value(Key::remedy), "choose another folder, to publish from");
   EXPECT_FALSE(fs::exists(out() / "repository.json"));
-  EXPECT_EQ(Workspace::create(folder() / plugin_name, "Toy").error().value("problem"), "it is no folder");
+  EXPECT_EQ(Workspace::create(folder() / plugin_name, "Toy").error().value(Key::problem), "it is no folder");
 }
 
 TEST_F(PublisherTest, TheFolderThatHoldsTheRepositoryIsNotPacked) {
@@ -299,7 +300,7 @@ TEST_F(PublisherTest, TheFolderThatHoldsTheRepositoryIsNotPacked) {
     const auto refused = publish::add(workspace(), all);
     ASSERT_FALSE(refused) << given;
     EXPECT_EQ(refused.error().code, "EH-M17");
-    EXPECT_THAT(std::string(refused.error().value("problem")), HasSubstr("the repository lies in it"));
+    EXPECT_THAT(std::string(refused.error().value(Key::problem)), HasSubstr("the repository lies in it"));
   }
   // A folder inside the repository's folder may be added.
   fs::copy(folder() / "toy", repository() / "toy", fs::copy_options::recursive);
@@ -314,8 +315,8 @@ TEST_F(PublisherTest, ARenamedWheelIsRefusedUnlessItHasASource) {
   const auto refused = publish::add(workspace(), wheel);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-M17");
-  EXPECT_EQ(refused.error().value("file"), path_text(wheel.file));
-  EXPECT_THAT(std::string(refused.error().value("problem")), HasSubstr("not named as wheels are"));
+  EXPECT_EQ(refused.error().value(Key::file), path_text(wheel.file));
+  EXPECT_THAT(std::string(refused.error().value(Key::problem)), HasSubstr("not named as wheels are"));
   wheel.urls = {"https://files.example/toy.whl"};
   const auto with_url = publish::add(workspace(), wheel);
   ASSERT_FALSE(with_url) << "it is no archive";
@@ -330,7 +331,7 @@ TEST_F(PublisherTest, ADamagedArchiveIsReportedByTheGivenName) {
   const auto refused = publish::add(workspace(), cut);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-F21");
-  EXPECT_EQ(refused.error().value("file"), path_text(cut.file));
+  EXPECT_EQ(refused.error().value(Key::file), path_text(cut.file));
 }
 
 TEST_F(PublisherTest, LibrariesOfSeveralSystemsAreDistinguished) {
@@ -345,7 +346,7 @@ TEST_F(PublisherTest, LibrariesOfSeveralSystemsAreDistinguished) {
     write("toy/lib/libother.so", other);
     const auto refused = publish::add(workspace(), two);
     ASSERT_FALSE(refused);
-    EXPECT_THAT(std::string(refused.error().value("problem")),
+    EXPECT_THAT(std::string(refused.error().value(Key::problem)),
                 AllOf(HasSubstr("not for one system and processor: "),
                       HasSubstr("lib/libother.so is for linux riscv64"),
                       HasSubstr("is for " + std::string(ENGINEHOST_OS) + " " + test::architecture)));
@@ -353,7 +354,7 @@ TEST_F(PublisherTest, LibrariesOfSeveralSystemsAreDistinguished) {
   two.file = folder() / "texts";
   two.plugin.clear();
   write("texts/readme.txt", "no library");
-  EXPECT_EQ(publish::add(workspace(), two).error().value("problem"),
+  EXPECT_EQ(publish::add(workspace(), two).error().value(Key::problem),
             "it holds no library, as far as it is unpacked");
 }
 

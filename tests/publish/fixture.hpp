@@ -51,7 +51,7 @@ class PublisherTest : public test::Workshop {
   }
   void add_toy(const std::string& version = "1.0.0") {
     const auto added = publish::add(workspace(), request(version));
-    ASSERT_TRUE(added) << added.error().code << added.error().value("problem");
+    ASSERT_TRUE(added) << added.error().code << added.error().value(Key::problem);
   }
   Result<Signed> sign_with(std::initializer_list<int> numbers, const RootChange& change = {},
                            std::int64_t now = in_2026) const {
@@ -70,7 +70,7 @@ class PublisherTest : public test::Workshop {
   std::string problems() const {
     std::string all;
     for (const Diagnosis& one : lint(workspace()).errors)
-      all += std::string(one.value("member")) + ": " + std::string(one.value("problem")) + "\n";
+      all += std::string(one.value(Key::member)) + ": " + std::string(one.value(Key::problem)) + "\n";
     return all;
   }
 };

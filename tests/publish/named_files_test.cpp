@@ -37,7 +37,7 @@ class NamedFilesTest : public PublisherTest {
   }
   Added added(const AddRequest& request) {
     auto result = publish::add(workspace(), request);
-    EXPECT_TRUE(result) << result.error().code << " " << result.error().value("problem");
+    EXPECT_TRUE(result) << result.error().code << " " << result.error().value(Key::problem);
     return result ? std::move(*result) : Added{};
   }
   // The first artifact of the engine's files, as users' machines read it.
@@ -45,7 +45,7 @@ class NamedFilesTest : public PublisherTest {
     const fs::path file = workspace().engine_file("toy");
     const auto document = parse_json(bytes_of(file), path_text(file));
     const auto read = manifest::read_manifest(*document, path_text(repository()), path_text(file));
-    EXPECT_TRUE(read) << (read ? "" : read.error().value("problem"));
+    EXPECT_TRUE(read) << (read ? "" : read.error().value(Key::problem));
     return read ? (*read)->components.at("toy-" + version + "-cpu-" + platform()).artifacts.front()
                 : manifest::Artifact{};
   }
@@ -69,7 +69,7 @@ class NamedFilesTest : public PublisherTest {
   std::string warnings() const {
     std::string all;
     for (const Diagnosis& one : lint(workspace()).warnings)
-      all += std::string(one.value("member")) + ": " + std::string(one.value("problem")) + "\n";
+      all += std::string(one.value(Key::member)) + ": " + std::string(one.value(Key::problem)) + "\n";
     return all;
   }
 };
@@ -158,7 +158,7 @@ TEST_F(NamedFilesTest, LintAsksForNamesThatAreMissing) {
   edit("\"path\": \"lib/", "\"path\": \"other/");
   const auto findings = lint(workspace());
   ASSERT_THAT(findings.errors, testing::SizeIs(1));
-  EXPECT_EQ(findings.errors[0].value("problem"), "these files do not give \"tree\"");
+  EXPECT_EQ(findings.errors[0].value(Key::problem), "these files do not give \"tree\"");
 }
 
 TEST_F(NamedFilesTest, AManifestHoldsNoMoreNamesThanMachinesRead) {
@@ -171,13 +171,13 @@ TEST_F(NamedFilesTest, AManifestHoldsNoMoreNamesThanMachinesRead) {
   const Added build = added(archive);
   ASSERT_THAT(build.warnings, testing::SizeIs(1));
   EXPECT_EQ(build.warnings[0].code, "EH-M16");
-  EXPECT_EQ(build.warnings[0].value("document"), path_text(workspace().engine_file("toy")));
-  EXPECT_EQ(build.warnings[0].value("member"), "components.toy-2.0.0-cpu-" + platform());
-  EXPECT_THAT(std::string(build.warnings[0].value("problem")),
+  EXPECT_EQ(build.warnings[0].value(Key::document), path_text(workspace().engine_file("toy")));
+  EXPECT_EQ(build.warnings[0].value(Key::member), "components.toy-2.0.0-cpu-" + platform());
+  EXPECT_THAT(std::string(build.warnings[0].value(Key::problem)),
               testing::MatchesRegex(
                   "its 25 files are named by \"tree\" alone: with each of them it would have 839.... "
                   "bytes, and users' machines read at most 8388608 of a manifest"));
-  EXPECT_THAT(std::string(build.warnings[0].value("remedy")), HasSubstr("--select"));
+  EXPECT_THAT(std::string(build.warnings[0].value(Key::remedy)), HasSubstr("--select"));
   EXPECT_THAT(artifact("2.0.0").files, IsEmpty());
   EXPECT_FALSE(artifact("2.0.0").tree.empty());
   // Nobody is asked for what cannot be done.
@@ -190,10 +190,10 @@ TEST_F(NamedFilesTest, ABuildThatMakesTheManifestTooLargeIsRefused) {
   const auto refused = publish::add(workspace(), request("2.0.0"));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-M17");
-  EXPECT_THAT(std::string(refused.error().value("problem")),
+  EXPECT_THAT(std::string(refused.error().value(Key::problem)),
               testing::MatchesRegex(
                   "it would have 83..... bytes, and users' machines read at most 8388608 of a manifest"));
-  EXPECT_THAT(std::string(refused.error().value("remedy")), HasSubstr("remove builds"));
+  EXPECT_THAT(std::string(refused.error().value(Key::remedy)), HasSubstr("remove builds"));
   EXPECT_EQ(bytes_of(workspace().engine_file("toy")), before);
 }
 
@@ -206,7 +206,7 @@ TEST_F(NamedFilesTest, TheManifestsOfARepositoryTogetherHaveALimit) {
   for (int i = 0; i < 10; ++i) write("toy/share/" + std::string(200, 'x') + std::to_string(i), "");
   const Added build = added(request());
   ASSERT_THAT(build.warnings, testing::SizeIs(1));
-  EXPECT_THAT(std::string(build.warnings[0].value("problem")),
+  EXPECT_THAT(std::string(build.warnings[0].value(Key::problem)),
               HasSubstr("users' machines read at most 67108864 of all manifests of a repository, and the "
                         "others have 67104864"));
   EXPECT_THAT(artifact().files, IsEmpty());

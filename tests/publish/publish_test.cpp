@@ -14,7 +14,7 @@ class ConcurrentPublishers : public Publish {
 
 TEST_F(Publish, AnUnsignedRepositoryIsPublishedWithItsArchives) {
   const auto first = to_out();
-  ASSERT_TRUE(first) << first.error().value("problem");
+  ASSERT_TRUE(first) << first.error().value(Key::problem);
   EXPECT_TRUE(first->changed);
   EXPECT_EQ(first->serial, 1);
   manifest::FolderReader reader;
@@ -81,9 +81,9 @@ TEST_F(Publish, AnOlderForeignOrMissingRootReplacesNothing) {
   const auto older = publish_from("older");
   ASSERT_FALSE(older);
   EXPECT_EQ(older.error().code, "EH-M11");
-  EXPECT_EQ(older.error().value("found"), "1");
-  EXPECT_EQ(older.error().value("expected"), "2");
-  EXPECT_THAT(std::string(older.error().value("remedy")), HasSubstr("the folder that made version 2"));
+  EXPECT_EQ(older.error().value(Key::found), "1");
+  EXPECT_EQ(older.error().value(Key::expected), "2");
+  EXPECT_THAT(std::string(older.error().value(Key::remedy)), HasSubstr("the folder that made version 2"));
 
   RootChange other;
   other.add = {test_key(3).public_key()};
@@ -93,7 +93,7 @@ TEST_F(Publish, AnOlderForeignOrMissingRootReplacesNothing) {
   const auto another = publish_from("another");
   ASSERT_FALSE(another);
   EXPECT_EQ(another.error().code, "EH-M11");
-  EXPECT_THAT(std::string(another.error().value("problem")), HasSubstr("another root"));
+  EXPECT_THAT(std::string(another.error().value(Key::problem)), HasSubstr("another root"));
 
   fs::copy(repository(), folder() / "none", fs::copy_options::recursive);
   fs::remove(folder() / "none/root.json");
@@ -143,7 +143,7 @@ TEST_F(Publish, DamageOfThePublishedFolderIsRepaired) {
     other[digit] = '1';
     ASSERT_TRUE(write_file(out() / document, other));
     const auto again = to_out();
-    ASSERT_TRUE(again) << again.error().value("problem");
+    ASSERT_TRUE(again) << again.error().value(Key::problem);
     EXPECT_EQ(bytes_of(out() / document), whole);
   }
 }
@@ -158,8 +158,8 @@ TEST_F(Publish, UnreadableFilesAreNotDropped) {
   const auto refused = to_out();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-M17");
-  EXPECT_THAT(std::string(refused.error().value("folder")), HasSubstr("files/itself"));
-  EXPECT_EQ(refused.error().value("errno"), "ELOOP");
+  EXPECT_THAT(std::string(refused.error().value(Key::folder)), HasSubstr("files/itself"));
+  EXPECT_EQ(refused.error().value(Key::errno_), "ELOOP");
   fs::remove(out() / "files/itself");
   EXPECT_TRUE(to_out()->changed);
 }
@@ -179,7 +179,7 @@ TEST_F(Publish, ATargetThatIsNoFolderIsNotChanged) {
   const auto refused = to_out();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-M17");
-  EXPECT_EQ(refused.error().value("problem"), "it is a file, and a folder would take its place");
+  EXPECT_EQ(refused.error().value(Key::problem), "it is a file, and a folder would take its place");
   EXPECT_EQ(bytes_of(out()), "notes of somebody");
   EXPECT_EQ(beside().size(), 1u);
 }
@@ -189,7 +189,7 @@ TEST_F(Publish, TheSourceFolderIsNotReplaced) {
   const auto into = [&](const fs::path& target) {
     const auto published = publish::publish(workspace(), target, in_2026);
     EXPECT_FALSE(published) << target;
-    return published ? "" : std::string(published.error().value("problem"));
+    return published ? "" : std::string(published.error().value(Key::problem));
   };
   EXPECT_EQ(into(repository()), "it is the folder that is published from");
   fs::create_directory_symlink(repository(), folder() / "link");
@@ -199,7 +199,7 @@ TEST_F(Publish, TheSourceFolderIsNotReplaced) {
   fs::copy(repository(), out() / "work", fs::copy_options::recursive);
   const auto published = publish::publish(*Workspace::open(out() / "work"), out(), in_2026);
   ASSERT_FALSE(published);
-  EXPECT_THAT(std::string(published.error().value("problem")), HasSubstr("lies in it"));
+  EXPECT_THAT(std::string(published.error().value(Key::problem)), HasSubstr("lies in it"));
   // In the other direction nothing can be lost.
   EXPECT_TRUE(publish::publish(workspace(), repository() / "www", in_2026));
 }
@@ -214,13 +214,13 @@ TEST_F(Publish, ADueSignatureIsReportedWithItsKeys) {
     SCOPED_TRACE(time);
     const auto refused = to_out();
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().value("remedy"),
+    EXPECT_EQ(refused.error().value(Key::remedy),
               "engine-manifest sign, with --key of " + keys + ", then publish again");
   }
   RootChange third;
   third.add = {test_key(3).public_key()};
   ASSERT_TRUE(sign_with({2}, third));
-  EXPECT_THAT(std::string(to_out().error().value("remedy")),
+  EXPECT_THAT(std::string(to_out().error().value(Key::remedy)),
               HasSubstr("--key of " + test_key(1).public_key().id));
 }
 
@@ -239,16 +239,16 @@ TEST_F(Publish, AnExpiringRootIsReportedInAdvance) {
   EXPECT_FALSE(first->root_date);
   EXPECT_THAT(lint(workspace(), in_2026).warnings, testing::IsEmpty());
   const auto second = at(in_2026 + 2 * year);
-  ASSERT_TRUE(second) << second.error().value("problem");
+  ASSERT_TRUE(second) << second.error().value(Key::problem);
   ASSERT_TRUE(second->root_date);
-  EXPECT_THAT(std::string(second->root_date->value("problem")), HasSubstr("and no index renews it"));
-  EXPECT_EQ(second->root_date->value("remedy"),
+  EXPECT_THAT(std::string(second->root_date->value(Key::problem)), HasSubstr("and no index renews it"));
+  EXPECT_EQ(second->root_date->value(Key::remedy),
             "engine-manifest sign, with --key of " + test_key(1).public_key().id);
   EXPECT_EQ(lint(workspace(), in_2026 + 2 * year).warnings.size(), 1u);
   const auto third = at(in_2026 + 3 * year);
   ASSERT_FALSE(third);
   EXPECT_EQ(third.error().code, "EH-M16");
-  EXPECT_THAT(std::string(third.error().value("problem")), HasSubstr("it expired at"));
+  EXPECT_THAT(std::string(third.error().value(Key::problem)), HasSubstr("it expired at"));
   ASSERT_TRUE(sign_with({1}, {}, in_2026 + 3 * year));
   EXPECT_FALSE(at(in_2026 + 3 * year)->root_date);
 }

@@ -35,7 +35,7 @@ class Reach : public PublisherTest {
     AddRequest toy = request();
     toy.lazy = lazy;
     const auto done = publish::add(workspace(), toy);
-    ASSERT_TRUE(done) << done.error().value("problem");
+    ASSERT_TRUE(done) << done.error().value(Key::problem);
     Json manifest = *parse_json(bytes_of(workspace().engine_file("toy")), "toy");
     Json build = manifest["builds"].as_array()[0];
     manifest.set("builds", Json::array().push(build.set("search", Json::strings(search))));
@@ -43,12 +43,12 @@ class Reach : public PublisherTest {
   }
   std::vector<std::string> warnings() const {
     std::vector<std::string> all;
-    for (const Diagnosis& one : lint(workspace()).warnings) all.emplace_back(one.value("problem"));
+    for (const Diagnosis& one : lint(workspace()).warnings) all.emplace_back(one.value(Key::problem));
     return all;
   }
   std::string remedy() const {
     const LintFindings found = lint(workspace());
-    return found.errors.empty() ? "" : std::string(found.errors.front().value("remedy"));
+    return found.errors.empty() ? "" : std::string(found.errors.front().value(Key::remedy));
   }
   // The verdict of a user's machine about the same files in one view.
   preflight::Verdict verdict(const std::vector<std::string>& search,

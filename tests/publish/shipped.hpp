@@ -40,7 +40,7 @@ inline std::vector<std::shared_ptr<const manifest::Manifest>> manifests(const Wo
     const auto document = text ? parse_json(*text, path_text(file)) : Json();
     auto manifest = manifest::read_manifest(document ? *document : Json(), path_text(workspace.folder()),
                                             path_text(file.filename()));
-    EXPECT_TRUE(manifest) << file << ": " << (manifest ? "" : manifest.error().value("problem"));
+    EXPECT_TRUE(manifest) << file << ": " << (manifest ? "" : manifest.error().value(Key::problem));
     if (manifest) all.push_back(std::move(*manifest));
   }
   return all;

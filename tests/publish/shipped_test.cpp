@@ -37,8 +37,8 @@ class Shipped : public testing::Test {
     return found;
   }
   static std::string line(const Diagnosis& finding) {
-    return std::string(finding.value("document")) + ": " + std::string(finding.value("member")) + ": " +
-           std::string(finding.value("problem"));
+    return std::string(finding.value(Key::document)) + ": " + std::string(finding.value(Key::member)) + ": " +
+           std::string(finding.value(Key::problem));
   }
 
   test::TemporaryFolder folder;

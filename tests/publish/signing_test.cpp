@@ -23,7 +23,7 @@ class Signing : public PublisherTest {
     const manifest::Trust trust{store, true, false, {}};
     manifest::FolderReader reader;
     const auto content = manifest::load_repository(path_text(repository()), reader, now, &trust);
-    return content ? "" : content.error().code;
+    return content ? "" : std::string(content.error().code_text());
   }
   // An edit of root.json by hand.
   void only_index_for_key_2() const {
@@ -43,7 +43,7 @@ class Signing : public PublisherTest {
 
 TEST_F(Signing, TheFirstSignatureMakesTheRootThatUsersTrust) {
   const auto result = sign_with({1});
-  ASSERT_TRUE(result) << result.error().value("problem");
+  ASSERT_TRUE(result) << result.error().value(Key::problem);
   EXPECT_THAT(result->missing, IsEmpty());
   EXPECT_EQ(result->documents.size(), 2u);
   EXPECT_EQ(code_for(1), "");
@@ -90,7 +90,7 @@ TEST_F(Signing, KeysRotateAndOldUsersFollow) {
   ASSERT_TRUE(alone);
   EXPECT_THAT(alone->missing, testing::Not(IsEmpty())) << "the old key has not signed";
   const auto both = sign_with({1, 2});
-  ASSERT_TRUE(both) << both.error().value("problem");
+  ASSERT_TRUE(both) << both.error().value(Key::problem);
   EXPECT_THAT(both->missing, IsEmpty());
   EXPECT_EQ(code_for(1), "");
   EXPECT_EQ(code_for(2), "");
@@ -124,7 +124,7 @@ TEST_F(Signing, ARoleRemovedByHandBindsEveryHolderOfTheKey) {
   EXPECT_THAT(problems(), HasSubstr("it was edited"));
   EXPECT_EQ(publish::publish(workspace(), out(), in_2026).error().code, "EH-M16");
   const auto result = sign_with({1, 2});
-  ASSERT_TRUE(result) << result.error().value("problem");
+  ASSERT_TRUE(result) << result.error().value(Key::problem);
   EXPECT_EQ(result->root_version, 2) << "two roots of one version would be two truths";
   EXPECT_THAT(result->missing, IsEmpty());
   EXPECT_EQ(problems(), "");
@@ -225,8 +225,8 @@ TEST_F(Signing, AnIndexThatNobodyCouldReadIsNeitherWrittenNorSigned) {
   const auto opened = Workspace::open(repository());
   ASSERT_FALSE(opened) << "lint, sign and publish say so alike";
   EXPECT_EQ(opened.error().code, "EH-M02");
-  EXPECT_THAT(std::string(opened.error().value("document")), HasSubstr("repository.json"));
-  EXPECT_EQ(opened.error().value("member"), "blocked[0].sha256");
+  EXPECT_THAT(std::string(opened.error().value(Key::document)), HasSubstr("repository.json"));
+  EXPECT_EQ(opened.error().value(Key::member), "blocked[0].sha256");
   write("repository/repository.json", repository_json);
   for (const char* text : {"{", R"({"format": 1, "engine": "other"})"}) {
     write("repository/engines/other.json", text);
@@ -298,7 +298,7 @@ TEST_F(Signing, ARootThatNobodyCouldSignOrReadIsNotWritten) {
     const auto result = sign_with({1}, *change);
     ASSERT_FALSE(result) << problem;
     EXPECT_EQ(result.error().code, "EH-M17");
-    EXPECT_THAT(std::string(result.error().value("problem")), HasSubstr(problem));
+    EXPECT_THAT(std::string(result.error().value(Key::problem)), HasSubstr(problem));
   }
   RootChange many;
   for (int number = 0; number < 64; ++number) {
@@ -310,7 +310,7 @@ TEST_F(Signing, ARootThatNobodyCouldSignOrReadIsNotWritten) {
   }
   const auto result = sign_with({1}, many);
   ASSERT_FALSE(result);
-  EXPECT_THAT(std::string(result.error().value("problem")),
+  EXPECT_THAT(std::string(result.error().value(Key::problem)),
               HasSubstr("65 keys, and no reader takes more than 64"));
   // One key under two ids would count twice.
   RootChange copy;
@@ -322,7 +322,7 @@ TEST_F(Signing, ARootThatNobodyCouldSignOrReadIsNotWritten) {
 
 TEST_F(Signing, AKeyGivenTwiceMakesAReadableRoot) {
   const auto result = sign_with({1, 1});
-  ASSERT_TRUE(result) << result.error().value("problem");
+  ASSERT_TRUE(result) << result.error().value(Key::problem);
   EXPECT_EQ(result->documents.size(), 2u);
   EXPECT_EQ(workspace().root()->value().keys.size(), 1u);
   EXPECT_EQ(code_for(1), "");
@@ -337,7 +337,7 @@ TEST_F(Signing, AnUnlistedLostKeyCanBeRevoked) {
   ASSERT_TRUE(sign_with({1}, two));
   ASSERT_TRUE(sign_with({1}, out));
   const auto result = sign_with({1}, lost);
-  ASSERT_TRUE(result) << result.error().value("problem");
+  ASSERT_TRUE(result) << result.error().value(Key::problem);
   EXPECT_TRUE(workspace().root()->value().is_revoked(id));
   EXPECT_EQ(code_for(1), "");
   EXPECT_FALSE(sign_with({1}, two));
@@ -369,8 +369,8 @@ TEST_F(Signing, ARevokedKeyDoesNotComeBack) {
   for (const int key : {1, 2}) {
     const auto back = sign_with({key}, two);
     ASSERT_FALSE(back);
-    EXPECT_THAT(std::string(back.error().value("problem")), HasSubstr("revoked the key " + id));
-    EXPECT_THAT(std::string(back.error().value("remedy")), HasSubstr("make a new one"));
+    EXPECT_THAT(std::string(back.error().value(Key::problem)), HasSubstr("revoked the key " + id));
+    EXPECT_THAT(std::string(back.error().value(Key::remedy)), HasSubstr("make a new one"));
   }
   EXPECT_EQ(files(), revoked);
   RootChange third;
@@ -379,8 +379,8 @@ TEST_F(Signing, ARevokedKeyDoesNotComeBack) {
   const auto before = files();
   const auto alone = sign_with({2});
   ASSERT_FALSE(alone);
-  EXPECT_THAT(std::string(alone.error().value("problem")), HasSubstr("revoked the key " + id));
-  EXPECT_THAT(std::string(alone.error().value("remedy")), testing::Not(HasSubstr("--add-key " + id)));
+  EXPECT_THAT(std::string(alone.error().value(Key::problem)), HasSubstr("revoked the key " + id));
+  EXPECT_THAT(std::string(alone.error().value(Key::remedy)), testing::Not(HasSubstr("--add-key " + id)));
   EXPECT_EQ(files(), before);
 }
 
@@ -400,7 +400,7 @@ TEST_F(Signing, MinisignChecksWhatWeSignAndWeCheckWhatItSigns) {
                   : std::string("minisign -G -W -p k.pub -s k.key"))});
     const auto ask = [](const std::string&) -> Result<std::string> { return std::string("pw"); };
     const auto key = read_secret_key(bytes_of(folder() / "k.key"), "k.key", ask);
-    ASSERT_TRUE(key) << key.error().value("problem");
+    ASSERT_TRUE(key) << key.error().value(Key::problem);
     EXPECT_EQ(key->public_key(), *manifest::read_public_key(bytes_of(folder() / "k.pub"), "k.pub"));
     for (const std::string& text : {std::string(), std::string("some bytes"), std::string(3'000'000, 'x')}) {
       write("document", text);
@@ -409,7 +409,7 @@ TEST_F(Signing, MinisignChecksWhatWeSignAndWeCheckWhatItSigns) {
                   HasSubstr("role:index version:1 ts:2"));
       run({"bash", "-c", "cd '" + in + "' && printf 'pw\\n' | minisign -S -s k.key -m document -t theirs"});
       const auto theirs = manifest::read_signature(bytes_of(folder() / "document.minisig"), "theirs");
-      ASSERT_TRUE(theirs) << theirs.error().value("problem");
+      ASSERT_TRUE(theirs) << theirs.error().value(Key::problem);
       EXPECT_EQ(problem_of(*theirs, key->public_key(), text), "");
       EXPECT_EQ(theirs->trusted_comment, "theirs");
       EXPECT_NE(problem_of(*theirs, key->public_key(), text + "x"), "");
@@ -419,7 +419,7 @@ TEST_F(Signing, MinisignChecksWhatWeSignAndWeCheckWhatItSigns) {
         read_secret_key(bytes_of(folder() / "k.key"), "k.key",
                         [](const std::string&) -> Result<std::string> { return std::string("no"); });
     ASSERT_FALSE(wrong);
-    EXPECT_THAT(std::string(wrong.error().value("problem")), HasSubstr("passphrase"));
+    EXPECT_THAT(std::string(wrong.error().value(Key::problem)), HasSubstr("passphrase"));
   }
 }
 

@@ -86,8 +86,8 @@ TEST_F(SharedWorkspace, AnUnreadableManifestIsNotReplaced) {
   const auto added = publish::add(workspace(), request("2.0.0"));
   ASSERT_FALSE(added);
   EXPECT_EQ(added.error().code, "EH-M17");
-  EXPECT_EQ(added.error().value("folder"), manifest.native());
-  EXPECT_EQ(added.error().value("errno"), "ELOOP");
+  EXPECT_EQ(added.error().value(Key::folder), manifest.native());
+  EXPECT_EQ(added.error().value(Key::errno_), "ELOOP");
   EXPECT_TRUE(fs::is_symlink(manifest));
 }
 

@@ -58,7 +58,7 @@ TEST(SystemLibraryTest, TheLoadersAnswerDecidesWhereItIsKnown) {
   ASSERT_NE(rejected, nullptr);
   EXPECT_EQ(rejected->verdict, Verdict::rejected);
   EXPECT_EQ(rejected->diagnosis()->code, "EH-L01");
-  EXPECT_EQ(rejected->diagnosis()->value("library"), "libz.so.1");
+  EXPECT_EQ(rejected->diagnosis()->value(Key::library), "libz.so.1");
 }
 
 TEST(IdleAcceleratorTest, IsReportedWithTheNearestBuildAndWhatItLacks) {
@@ -70,9 +70,9 @@ TEST(IdleAcceleratorTest, IsReportedWithTheNearestBuildAndWhatItLacks) {
   const auto idle = reported(old_driver, request_for());
   ASSERT_TRUE(idle);
   EXPECT_EQ(idle->code, "EH-S24");
-  EXPECT_EQ(idle->value("accelerator"), "GeForce GTX 1080");
-  EXPECT_EQ(idle->value("first_code"), "EH-G03");
-  EXPECT_THAT(std::string(idle->value("reason")), HasSubstr("found driver 390.157"));
+  EXPECT_EQ(idle->value(Key::accelerator), "GeForce GTX 1080");
+  EXPECT_EQ(idle->value(Key::first_code), "EH-G03");
+  EXPECT_THAT(std::string(idle->value(Key::reason)), HasSubstr("found driver 390.157"));
   EXPECT_FALSE(reported(a100, request_for())) << "a build for it is taken";
   EXPECT_FALSE(reported(ubuntu22, request_for())) << "there is none";
   Request processor = request_for();
@@ -88,7 +88,7 @@ TEST(IdleAcceleratorTest, IsReportedWithTheNearestBuildAndWhatItLacks) {
   silent.cuda.hardware = Fact<std::string>::known("10de:20b0", "/sys/bus/pci");
   const auto unknown = reported(silent, request_for());
   ASSERT_TRUE(unknown);
-  EXPECT_THAT(std::string(unknown->value("reason")), HasSubstr("not known"));
+  EXPECT_THAT(std::string(unknown->value(Key::reason)), HasSubstr("not known"));
 }
 
 TEST(IdleAcceleratorTest, IsReportedForTheRequestedDeviceFirst) {
@@ -102,10 +102,10 @@ TEST(IdleAcceleratorTest, IsReportedForTheRequestedDeviceFirst) {
     const auto idle = reported(constraint);
     ASSERT_TRUE(idle) << constraint;
     EXPECT_EQ(idle->code, "EH-S24");
-    EXPECT_EQ(idle->value("device"),
+    EXPECT_EQ(idle->value(Key::device),
               std::string(constraint).substr(0, std::string(constraint).find_first_of(":,")));
-    EXPECT_EQ(idle->value("first_code").substr(0, 4), "EH-G") << idle->value("first_code");
-    EXPECT_FALSE(idle->value("reason").empty());
+    EXPECT_EQ(idle->value(Key::first_code).substr(0, 4), "EH-G") << idle->value(Key::first_code);
+    EXPECT_FALSE(idle->value(Key::reason).empty());
   }
   EXPECT_FALSE(reported("cpu,cuda")) << "the first that was wished for is opened";
   EXPECT_FALSE(reported(""));

@@ -75,9 +75,10 @@ TEST(CasesTest, Case16AnOldGlibcGetsABuildMadeForItOrAClearRefusal) {
   const Plan plan = plan_for(centos7, request);
   ASSERT_TRUE(plan.diagnosis);
   EXPECT_EQ(plan.diagnosis->code, "EH-S01");
-  EXPECT_EQ(plan.diagnosis->value("build"), "pytorch-2.8.0-cpu-linux-x86_64") << "the others need a GPU, too";
-  EXPECT_EQ(plan.diagnosis->value("reason"), "needs glibc >= 2.28, found 2.17");
-  EXPECT_EQ(plan.diagnosis->values("candidate").size(), 5u);
+  EXPECT_EQ(plan.diagnosis->value(Key::build), "pytorch-2.8.0-cpu-linux-x86_64")
+      << "the others need a GPU, too";
+  EXPECT_EQ(plan.diagnosis->value(Key::reason), "needs glibc >= 2.28, found 2.17");
+  EXPECT_EQ(plan.diagnosis->values(Key::candidate).size(), 5u);
 }
 
 TEST(CasesTest, Case20CodeForTheCardIsPartOfTheChoiceAndIsReported) {
@@ -86,9 +87,9 @@ TEST(CasesTest, Case20CodeForTheCardIsPartOfTheChoiceAndIsReported) {
   const Candidate* refused = find(plan, "2.8.0-cu126");
   ASSERT_TRUE(refused->diagnosis());
   EXPECT_EQ(refused->diagnosis()->code, "EH-G05");
-  EXPECT_EQ(refused->diagnosis()->value("device"), "RTX 5080");
-  EXPECT_EQ(refused->diagnosis()->value("compute_capability"), "12.0");
-  EXPECT_EQ(refused->diagnosis()->value("sass"), "5.0 6.0 7.0 7.5 8.0 8.6 9.0");
+  EXPECT_EQ(refused->diagnosis()->value(Key::device), "RTX 5080");
+  EXPECT_EQ(refused->diagnosis()->value(Key::compute_capability), "12.0");
+  EXPECT_EQ(refused->diagnosis()->value(Key::sass), "5.0 6.0 7.0 7.5 8.0 8.6 9.0");
 }
 
 // A choice made on a login node without GPU was frozen for the compute node; here the platform is an
@@ -110,8 +111,8 @@ TEST(CasesTest, Case24HiddenDevicesAreReportedAsHidden) {
         << "the driver is there: " << hidden->checks.at(4).requirement;
     ASSERT_TRUE(hidden->diagnosis());
     EXPECT_EQ(hidden->diagnosis()->code, "EH-G07") << value;
-    EXPECT_EQ(hidden->diagnosis()->value("visible_devices"), value);
-    EXPECT_EQ(hidden->diagnosis()->value("devices"), "2");
+    EXPECT_EQ(hidden->diagnosis()->value(Key::visible_devices), value);
+    EXPECT_EQ(hidden->diagnosis()->value(Key::devices), "2");
   }
   EXPECT_EQ(chosen(plan_for(with_visible(machine, "1"))), "2.8.0-cu129");
 }

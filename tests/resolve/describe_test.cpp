@@ -37,7 +37,7 @@ TEST(DescribeTest, ACandidateKeepsItsReasonsAfterMachineAndCatalog) {
 
 // A diagnosis is without a sentence until host/explain completes it.
 std::string sentence_of(const Diagnosis& diagnosis) {
-  return diagnosis.code + " sentence of " + diagnosis.code;
+  return std::string(diagnosis.code_text()) + " sentence of " + std::string(diagnosis.code_text());
 }
 
 // The reason in the last column of a build's row.
@@ -53,12 +53,14 @@ std::string reason_in(const std::string& table, const std::string& build) {
 
 TEST(DescribeTest, ARejectedCandidateHasItsReason) {
   for (const auto& [verdict, diagnosis, said] :
-       {std::tuple{Verdict::failed, diagnose("EH-L01").with("library", "libx.so.1"),
+       {std::tuple{Verdict::failed, diagnose(Code::library_missing).with(Key::library, "libx.so.1"),
                    "EH-L01 sentence of EH-L01"},
-        {Verdict::failed, diagnose("EH-P03").with("license", "vendor"), "EH-P03 sentence of EH-P03"},
-        {Verdict::failed, diagnose("EH-N01"), "EH-N01 sentence of EH-N01"},
-        {Verdict::quarantined, diagnose("EH-S14").with("reason", "it crashed"), "EH-S14 it crashed"},
-        {Verdict::disabled, diagnose("EH-S14"), "EH-S14 sentence of EH-S14"}}) {
+        {Verdict::failed, diagnose(Code::consent_missing).with(Key::license, "vendor"),
+         "EH-P03 sentence of EH-P03"},
+        {Verdict::failed, diagnose(Code::host_not_found), "EH-N01 sentence of EH-N01"},
+        {Verdict::quarantined, diagnose(Code::quarantined).with(Key::reason, "it crashed"),
+         "EH-S14 it crashed"},
+        {Verdict::disabled, diagnose(Code::quarantined), "EH-S14 sentence of EH-S14"}}) {
     Plan plan = plan_for(described);
     Candidate& first = plan.candidates.front();
     EXPECT_FALSE(first.diagnosis());

@@ -86,7 +86,7 @@ TEST(DriverThatFails, StaysPossibleIfTheErrorPasses) {
     const Plan plan = toy_plan(machine, toy_cu130 + "," + toy_cpu);
     const auto warning = idle_accelerator(plan, machine, *toy_candidate(plan, "cpu").build);
     ASSERT_TRUE(warning) << code;
-    EXPECT_EQ(warning->value("first_code"), code);
+    EXPECT_EQ(warning->value(Key::first_code), code);
   }
 }
 

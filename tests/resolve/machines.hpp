@@ -117,8 +117,8 @@ inline const manifest::Catalog& catalog() {
       const auto document = text ? parse_json(*text, file) : Result<Json>(Json());
       auto parsed = manifest::read_manifest(*document, "/repository", file);
       if (!parsed) {
-        ADD_FAILURE() << file << ": " << parsed.error().value("member") << " "
-                      << parsed.error().value("problem");
+        ADD_FAILURE() << file << ": " << parsed.error().value(Key::member) << " "
+                      << parsed.error().value(Key::problem);
         continue;
       }
       merge(result, *parsed);
@@ -162,7 +162,7 @@ inline std::string code_of(const Plan& plan, const std::string& name, const std:
   const Candidate* candidate = find(plan, name, os);
   if (candidate == nullptr) return "not there";
   for (const Check& check : candidate->checks)
-    if (check.result == Answer::no) return check.code;
+    if (check.result == Answer::no) return std::string(text_of(check.code));
   return "";
 }
 

@@ -151,7 +151,7 @@ TEST_P(Machines, AreDecidedAsTheTableSays) {
       EXPECT_EQ(code_of(plan, short_name(candidate), candidate.build->os), "EH-S03");
     }
   EXPECT_EQ(plan.diagnosis.has_value(), expected.ranked.empty());
-  EXPECT_EQ(plan.diagnosis ? plan.diagnosis->code : "EH-S01", "EH-S01");
+  EXPECT_EQ(plan.diagnosis ? std::string(plan.diagnosis->code_text()) : "EH-S01", "EH-S01");
 }
 
 INSTANTIATE_TEST_SUITE_P(Resolve, Machines, testing::ValuesIn(expectations()), [](const auto& one) {

@@ -62,7 +62,7 @@ TEST(MisplacedTest, ARequiredFlavorThatIsSomethingElseIsNamedAsThat) {
   };
   for (const auto& one : cases) {
     const Plan plan = plan_of(of_flavor(one.flavor, true), with_cuda);
-    EXPECT_EQ(plan.diagnosis ? plan.diagnosis->code : "", "EH-S28") << one.flavor;
+    EXPECT_EQ(plan.diagnosis ? std::string(plan.diagnosis->code_text()) : "", "EH-S28") << one.flavor;
     EXPECT_THAT(said(plan.diagnosis), testing::AllOf(HasSubstr(one.cause), HasSubstr(one.remedy)));
     EXPECT_FALSE(plan.misplaced_flavor) << one.flavor << ": it is the failure already";
   }
@@ -105,8 +105,8 @@ TEST(MisplacedTest, AFlavorThatIsNamedAsADeviceIsSaid) {
 TEST(UnknownVersionTest, OfEachMinorReleaseTheNewestIsNamed) {
   Request request = of_flavor("", false);
   request.version = "2.7";
-  EXPECT_THAT(plan_of(request).diagnosis->values("version_here"), ElementsAre("2.0.1", "1.9.3", "1.8.0"));
-  EXPECT_THAT(plan_of(request, with_cuda).diagnosis->values("version_here"),
+  EXPECT_THAT(plan_of(request).diagnosis->values(Key::version_here), ElementsAre("2.0.1", "1.9.3", "1.8.0"));
+  EXPECT_THAT(plan_of(request, with_cuda).diagnosis->values(Key::version_here),
               ElementsAre("2.1.0", "2.0.1", "1.9.3", "1.8.2"));
 }
 
@@ -115,7 +115,7 @@ TEST(UnknownVersionTest, TheNearestIsOneOfTheRequestedFlavor) {
   const auto nearest_to = [&](const std::string& version) {
     request.version = version;
     const auto diagnosis = plan_of(request, with_cuda).diagnosis;
-    return std::string(diagnosis ? diagnosis->value("nearest_version") : "");
+    return std::string(diagnosis ? diagnosis->value(Key::nearest_version) : "");
   };
   EXPECT_EQ(nearest_to("2.1.9"), "2.0.1") << "2.1.0 is of another flavor";
   EXPECT_EQ(nearest_to("2.1.0"), "2.0.1") << "other flavors have the version";
@@ -129,12 +129,12 @@ TEST(UnknownVersionTest, TheNearestIsOneOfTheRequestedFlavor) {
   // On a machine where nothing of the flavor fits, it is still the flavor's own.
   request = of_flavor("cu128", true);
   request.version = "2.1.0";
-  EXPECT_EQ(plan_of(request).diagnosis->value("nearest_version"), "1.8.2");
+  EXPECT_EQ(plan_of(request).diagnosis->value(Key::nearest_version), "1.8.2");
   // A build that has to be requested is no suggestion, and its row comes last.
   request = of_flavor("", false);
   request.version = "3.1";
   const Plan plan = plan_of(request);
-  EXPECT_EQ(plan.diagnosis->value("nearest_version"), "2.0.1");
+  EXPECT_EQ(plan.diagnosis->value(Key::nearest_version), "2.0.1");
   EXPECT_EQ(plan.candidates.back().build->flavor, "webgpu");
 }
 
@@ -143,7 +143,8 @@ TEST(UnknownVersionTest, TheIndexIsNamedIfSomebodyAskedIt) {
   request.version = "2.7";
   Diagnosis diagnosis = *plan_of(request).diagnosis;
   EXPECT_THAT(said(diagnosis), testing::Not(HasSubstr("package index")));
-  diagnosis.with("index_version", "2.7.3", "package index").with("from_index", "engine-info toy@2.7 --flag");
+  diagnosis.with(Key::index_version, "2.7.3", "package index")
+      .with(Key::from_index, "engine-info toy@2.7 --flag");
   EXPECT_THAT(said(diagnosis), HasSubstr("2.7.3 is on the package index, and no repository lists it: "
                                          "engine-info toy@2.7 --flag"));
 }

@@ -36,7 +36,7 @@ TEST_F(OnProcessor, ABuildIsTriedLastAndAsAFallback) {
   EXPECT_TRUE(last.on_processor);
   EXPECT_EQ(last.verdict, Verdict::quarantined);
   ASSERT_TRUE(last.diagnosis());
-  EXPECT_EQ(last.diagnosis()->value("first_code"), "EH-G23");
+  EXPECT_EQ(last.diagnosis()->value(Key::first_code), "EH-G23");
 
   const Plan alone = plan(toy_cu126);
   EXPECT_EQ(toy_candidate(alone, "cu126").rank, 1);

@@ -65,7 +65,8 @@ TEST(RocmOverride, ARefusalNamesTheVariableOrHintsAtIt) {
   for (const Case& one : cases) {
     const Plan plan = toy_plan(amd_machine({one.gfx}, one.variables), toy_cpu + "," + toy_rocm);
     EXPECT_EQ(chosen(plan), "1.0-cpu");
-    const auto refused = std::ranges::find(toy_candidate(plan, "rocm62").checks, "EH-S16", &Check::code);
+    const auto refused =
+        std::ranges::find(toy_candidate(plan, "rocm62").checks, Code::rocm_does_not_fit, &Check::code);
     ASSERT_NE(refused, toy_candidate(plan, "rocm62").checks.end());
     for (const std::string& part : one.said)
       EXPECT_THAT(toy_text(plan, "rocm62") + refused->observed, HasSubstr(part));
@@ -269,13 +270,13 @@ TEST(RocmDevice, IsNotOfferedWithoutTheKernel) {
                                             : Fact<std::string>::known(one.bus, "/sys/bus/pci/devices");
     const Plan plan = toy_plan(machine, toy_cpu + "," + toy_rocm);
     const auto diagnosis = toy_candidate(plan, "rocm62").diagnosis();
-    EXPECT_EQ(diagnosis ? diagnosis->code : "", one.code) << one.said;
+    EXPECT_EQ(diagnosis ? diagnosis->code_text() : "", one.code) << one.said;
     if (!diagnosis) continue;
     EXPECT_THAT(explain::describe(*diagnosis), HasSubstr(one.said));
     const auto warning = idle_accelerator(plan, machine, *toy_candidate(plan, "cpu").build);
     if (std::string_view(one.bus).ends_with("699f")) {
       ASSERT_TRUE(warning);
-      EXPECT_EQ(warning->value("first_code"), "EH-S16");
+      EXPECT_EQ(warning->value(Key::first_code), "EH-S16");
     }
   }
 }

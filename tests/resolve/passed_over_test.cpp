@@ -75,7 +75,7 @@ TEST(PassedOverTest, TheReasonThatAllBuildsShareComesFirst) {
   request.device = "gpu";
   const Plan plan = decide(ubuntu22, catalog(), {}, request, now);
   ASSERT_TRUE(plan.diagnosis);
-  EXPECT_EQ(plan.diagnosis->value("first_code"), "EH-G01");
+  EXPECT_EQ(plan.diagnosis->value(Key::first_code), "EH-G01");
   for (const Candidate& candidate : plan.candidates) {
     if (main_device(*candidate.build) != "cuda" || !candidate.asked_for) continue;
     EXPECT_EQ(decisive_check(candidate)->code, "EH-G01") << candidate.build->id;
@@ -104,14 +104,16 @@ TEST(PassedOverTest, ShowsTheNearestBuildWithItsCodeIfNothingFits) {
   std::erase_if(offered.builds, [](const auto& build) { return build->version != "2.8.0"; });
   const auto not_built = nearest_build(decide(ubuntu22, offered, {}, for_pytorch(), now));
   ASSERT_TRUE(not_built);
-  EXPECT_EQ(not_built->code + " " + not_built->reason, "EH-S12 2.8.0 cpu: there is no adapter");
+  EXPECT_EQ(std::string(text_of(not_built->code)) + " " + not_built->reason,
+            "EH-S12 2.8.0 cpu: there is no adapter");
   EXPECT_FALSE(better_build(decide(ubuntu22, offered, {}, for_pytorch(), now))) << "nothing is chosen";
 }
 
 TEST(PassedOverTest, NamesTheSystemThatHasNoBuild) {
   const auto nearest = nearest_build(plan_for(mac_machine(), "reference"));
   ASSERT_TRUE(nearest);
-  EXPECT_EQ(nearest->code + " " + nearest->reason, "EH-S03 no build is for macos arm64");
+  EXPECT_EQ(std::string(text_of(nearest->code)) + " " + nearest->reason,
+            "EH-S03 no build is for macos arm64");
 }
 
 TEST(PassedOverTest, CallsAnUnknownRequirementUncertain) {
@@ -158,7 +160,7 @@ TEST(PassedOverTest, EachNewerVersionHasItsReason) {
   const auto newer_than = [](const Plan& plan) {
     std::vector<std::string> texts;
     for (const PassedOver& one : newer_passed_over(plan, plan.candidates.front()))
-      texts.push_back(short_name(*one.candidate) + ": " + one.code + " " + one.reason);
+      texts.push_back(short_name(*one.candidate) + ": " + std::string(text_of(one.code)) + " " + one.reason);
     return texts;
   };
   const Plan plan = decide(ubuntu22, without_plugin("2.8.0"), {}, for_pytorch(), now);

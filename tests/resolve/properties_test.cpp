@@ -87,7 +87,8 @@ bool is_excluded_without_reason(const Candidate& candidate) {
 }
 
 std::string written(const Plan& plan) {
-  std::string text = describe_plan(plan, explain::one_line) + (plan.diagnosis ? plan.diagnosis->code : "");
+  std::string text = describe_plan(plan, explain::one_line) +
+                     (plan.diagnosis ? std::string(plan.diagnosis->code_text()) : "");
   return text;
 }
 
@@ -130,17 +131,19 @@ TEST_P(Properties, HoldForEveryMachineAndRequest) {
       EXPECT_FALSE(unknown_seen && !any_unknown) << candidate.build->id;
       unknown_seen = unknown_seen || any_unknown;
     }
-    for (const Check& check : candidate.checks) EXPECT_TRUE(check.code.empty() || check.overridden);
+    for (const Check& check : candidate.checks)
+      EXPECT_TRUE(std::string(text_of(check.code)).empty() || check.overridden);
     EXPECT_TRUE(!candidate.forced || candidate.build->id == request.force);
   }
   EXPECT_EQ(plan.diagnosis.has_value(), expected_rank == 0);
   for (const Candidate& candidate : plan.candidates)
     for (const Check& check : candidate.checks)
-      EXPECT_EQ(check.result == Answer::no, !check.code.empty()) << check.requirement;
+      EXPECT_EQ(check.result == Answer::no, !std::string(text_of(check.code)).empty()) << check.requirement;
   // Verdicts come from answers alone and texts are made afterwards: both must have the same refusal.
   for (const Candidate& candidate : plan.candidates) {
     const auto decisive = decisive_check(candidate);
-    const std::string refusal = decisive && decisive->result == Answer::no ? decisive->code : "";
+    const std::string refusal =
+        decisive && decisive->result == Answer::no ? std::string(text_of(decisive->code)) : "";
     const bool not_at_hand = refusal == "EH-S10" || refusal == "EH-S12" || refusal == "EH-S13";
     EXPECT_EQ(candidate.verdict == Verdict::rejected, !refusal.empty() && !not_at_hand)
         << candidate.build->id;

@@ -66,7 +66,7 @@ TEST(RequestTest, AFlavorIsAPreferenceUnlessRequired) {
   plan = plan_for(ubuntu22, request);
   EXPECT_THAT(ranked(plan), IsEmpty());
   EXPECT_EQ(plan.diagnosis->code, "EH-S01");
-  EXPECT_EQ(plan.diagnosis->value("first_code"), "EH-G01");
+  EXPECT_EQ(plan.diagnosis->value(Key::first_code), "EH-G01");
   request.require = false;
   plan = plan_for(ubuntu22, request);
   EXPECT_EQ(chosen(plan), "2.8.0-cpu");
@@ -100,8 +100,9 @@ TEST(RequestTest, ASingleDeviceIsRequiredAndAListIsAPreference) {
 TEST(RequestTest, WhenNothingFitsTheBlockingConstraintsAreNamed) {
   const auto constraints = [](const Plan& plan) {
     std::vector<std::string> keys;
-    for (const char* key : {"unknown_version", "of_other_versions", "of_other_flavors", "for_other_devices"})
-      if (plan.diagnosis && !plan.diagnosis->value(key).empty()) keys.emplace_back(key);
+    for (const Key key :
+         {Key::unknown_version, Key::of_other_versions, Key::of_other_flavors, Key::for_other_devices})
+      if (plan.diagnosis && !plan.diagnosis->value(key).empty()) keys.emplace_back(text_of(key));
     return keys;
   };
   EXPECT_THAT(constraints(plan_for(linux_machine("2.5", "3.4.13"))), IsEmpty());
@@ -110,9 +111,9 @@ TEST(RequestTest, WhenNothingFitsTheBlockingConstraintsAreNamed) {
   request.require = true;
   request.flavor_source = "ENGINEHOST_FLAVOR";
   EXPECT_THAT(constraints(plan_for(ubuntu22, request)), ElementsAre("of_other_flavors"));
-  EXPECT_EQ(plan_for(ubuntu22, request).diagnosis->value("demanded_by"), "ENGINEHOST_FLAVOR");
+  EXPECT_EQ(plan_for(ubuntu22, request).diagnosis->value(Key::demanded_by), "ENGINEHOST_FLAVOR");
   request.flavor_source.clear();
-  EXPECT_EQ(plan_for(ubuntu22, request).diagnosis->value("demanded_by"), "") << "known to nobody";
+  EXPECT_EQ(plan_for(ubuntu22, request).diagnosis->value(Key::demanded_by), "") << "known to nobody";
   request.version = "2.8";
   EXPECT_THAT(constraints(plan_for(ubuntu22, request)), ElementsAre("of_other_versions", "of_other_flavors"));
   request = request_for();
@@ -126,9 +127,9 @@ TEST(RequestTest, AVersionThatNobodyHasIsNamedWithTheNearest) {
     request.version = version;
     const Plan plan = plan_for(a100, request);
     if (!plan.diagnosis) return std::string("something fits");
-    EXPECT_EQ(plan.diagnosis->value("unknown_version"), version);
-    EXPECT_EQ(plan.diagnosis->value("of_other_versions"), "");
-    return std::string(plan.diagnosis->value("nearest_version"));
+    EXPECT_EQ(plan.diagnosis->value(Key::unknown_version), version);
+    EXPECT_EQ(plan.diagnosis->value(Key::of_other_versions), "");
+    return std::string(plan.diagnosis->value(Key::nearest_version));
   };
   EXPECT_EQ(nearest_to("2.0.9"), "2.0.1");
   EXPECT_EQ(nearest_to("2.0.1.5"), "2.0.1");
@@ -142,15 +143,15 @@ TEST(RequestTest, TheNearestVersionIsOneThatFitsHere) {
   const auto versions_of = [&](const Platform& machine, const char* version) {
     request.version = version;
     const Plan plan = plan_for(machine, request);
-    EXPECT_TRUE(plan.diagnosis && plan.diagnosis->value("build").empty()) << "of another version";
-    return plan.diagnosis ? plan.diagnosis->values("version_here") : std::vector<std::string>();
+    EXPECT_TRUE(plan.diagnosis && plan.diagnosis->value(Key::build).empty()) << "of another version";
+    return plan.diagnosis ? plan.diagnosis->values(Key::version_here) : std::vector<std::string>();
   };
   // Its C library is too old for every build of 2.8.0.
   const Platform old = linux_machine("2.17", "3.4.19");
   const std::vector<std::string> here = versions_of(old, "9");
   ASSERT_FALSE(here.empty());
   EXPECT_THAT(here, testing::Not(testing::Contains("2.8.0")));
-  EXPECT_EQ(plan_for(old, request).diagnosis->value("nearest_version"), here.front());
+  EXPECT_EQ(plan_for(old, request).diagnosis->value(Key::nearest_version), here.front());
   EXPECT_THAT(versions_of(a100, "9"), testing::Contains("2.8.0"));
   request.flavor = "cu118";
   request.require = true;
@@ -164,18 +165,18 @@ TEST(RequestTest, AnUnknownEngineIsNamedWithTheNearestOne) {
   const Plan plan = plan_for(a100, "pytorsh");
   ASSERT_TRUE(plan.diagnosis);
   EXPECT_EQ(plan.diagnosis->code, "EH-S02");
-  EXPECT_EQ(plan.diagnosis->value("nearest"), "pytorch");
-  EXPECT_THAT(plan.diagnosis->values("known"), ElementsAre("onnxruntime", "pytorch", "reference"));
+  EXPECT_EQ(plan.diagnosis->value(Key::nearest), "pytorch");
+  EXPECT_THAT(plan.diagnosis->values(Key::known), ElementsAre("onnxruntime", "pytorch", "reference"));
 }
 
 TEST(AvailabilityTest, WithdrawnUndigestedAndUncompiledBuildsAreListedAndNotTried) {
   const Plan plan = plan_for(with_gpus(ubuntu22, "580.82.07", "13.0", {{"RTX 4090", "8.9"}}), "onnxruntime");
   EXPECT_EQ(code_of(plan, "1.27.0-cu13"), "EH-S10");
   EXPECT_EQ(find(plan, "1.27.0-cu13")->verdict, Verdict::unavailable);
-  EXPECT_EQ(find(plan, "1.27.0-cu13")->diagnosis()->value("component"),
+  EXPECT_EQ(find(plan, "1.27.0-cu13")->diagnosis()->value(Key::component),
             "onnxruntime-runtime-1.27.0-cu13-linux-x86_64");
   EXPECT_EQ(code_of(plan, "1.21.9-cpu"), "EH-S11");
-  EXPECT_EQ(find(plan, "1.21.9-cpu")->diagnosis()->value("reason"), "crashes in Conv");
+  EXPECT_EQ(find(plan, "1.21.9-cpu")->diagnosis()->value(Key::reason), "crashes in Conv");
   EXPECT_EQ(chosen(plan), "1.22.0-cu12");
 
   manifest::Catalog with_uncompiled = catalog();
@@ -185,7 +186,7 @@ TEST(AvailabilityTest, WithdrawnUndigestedAndUncompiledBuildsAreListedAndNotTrie
   const Plan other = decide(ubuntu22, with_uncompiled, {}, request_for("reference"), now);
   ASSERT_TRUE(other.diagnosis);
   EXPECT_EQ(other.diagnosis->code, "EH-S12");
-  EXPECT_EQ(other.diagnosis->value("reason"), "no adapter for it yet");
+  EXPECT_EQ(other.diagnosis->value(Key::reason), "no adapter for it yet");
 }
 
 TEST(AvailabilityTest, OfflineServesInstalledBuildsAndLocalFiles) {
@@ -209,11 +210,11 @@ TEST(HistoryTest, AQuarantinedBuildIsListedAndNotTried) {
     const Candidate* aside = find(plan, "2.8.0-cu129");
     EXPECT_EQ(aside->verdict, state == history::State::disabled ? Verdict::disabled : Verdict::quarantined);
     EXPECT_EQ(aside->diagnosis()->code, "EH-S14");
-    EXPECT_EQ(aside->diagnosis()->value("state"), history::name_of(state));
+    EXPECT_EQ(aside->diagnosis()->value(Key::state), history::name_of(state));
     if (state != history::State::disabled) {
-      EXPECT_EQ(aside->diagnosis()->value("reason"), "libx.so.1 is missing");
+      EXPECT_EQ(aside->diagnosis()->value(Key::reason), "libx.so.1 is missing");
     }
-    EXPECT_EQ(aside->diagnosis()->value("disabled"), state == history::State::disabled ? "by hand" : "");
+    EXPECT_EQ(aside->diagnosis()->value(Key::disabled), state == history::State::disabled ? "by hand" : "");
   }
 }
 
@@ -239,7 +240,7 @@ TEST(HistoryTest, ARecordCountsOnlyForTheSameArtifacts) {
 TEST(HistoryTest, TheEndOfAQuarantineIsReportedAsATime) {
   const std::string id = "pytorch-2.8.0-cu129-linux-x86_64";
   const Plan plan = plan_for(a100, request_for(), history_with(id, history::State::quarantined, 4102444800));
-  EXPECT_EQ(find(plan, "2.8.0-cu129")->diagnosis()->value("retry_after"), "2100-01-01T00:00:00Z");
+  EXPECT_EQ(find(plan, "2.8.0-cu129")->diagnosis()->value(Key::retry_after), "2100-01-01T00:00:00Z");
 }
 
 TEST(HistoryTest, ForceTriesABuildThatIsQuarantinedOrDoesNotFitFirst) {
@@ -263,13 +264,13 @@ TEST(HistoryTest, AnUnusedForcedBuildIsReportedAsAFallback) {
   EXPECT_TRUE(plan.fallback);
   ASSERT_TRUE(plan.forced_in_vain) << "the request excludes it";
   EXPECT_EQ(plan.forced_in_vain->code, "EH-S22");
-  EXPECT_FALSE(plan.forced_in_vain->value("reason").empty());
+  EXPECT_FALSE(plan.forced_in_vain->value(Key::reason).empty());
   request.version.clear();
   request.force = "no-such-build";
   plan = plan_for(a100, request);
   EXPECT_TRUE(plan.fallback);
   ASSERT_TRUE(plan.forced_in_vain) << "there is none of that name";
-  EXPECT_FALSE(plan.forced_in_vain->value("unknown").empty());
+  EXPECT_FALSE(plan.forced_in_vain->value(Key::unknown).empty());
   request.force = "reference-1.0.0-cpu-linux-x86_64";
   plan = plan_for(a100, request);
   EXPECT_FALSE(plan.fallback) << "a build of another engine is another request's";
@@ -289,7 +290,7 @@ TEST(HistoryTest, WhenAllFittingBuildsAreQuarantinedThatIsTheDiagnosis) {
                              history_with("reference-1.0.0-cpu-linux-x86_64", history::State::quarantined));
   ASSERT_TRUE(plan.diagnosis);
   EXPECT_EQ(plan.diagnosis->code, "EH-S14");
-  EXPECT_EQ(plan.diagnosis->value("build"), "reference-1.0.0-cpu-linux-x86_64");
+  EXPECT_EQ(plan.diagnosis->value(Key::build), "reference-1.0.0-cpu-linux-x86_64");
 }
 
 TEST(UnknownTest, ATimeOutIsNotNoGpuAndKnownRanksBeforeUnknown) {
@@ -332,7 +333,7 @@ TEST(CudaTest, DecidesCuda118OnEveryDriverBranch) {
               code)
         << driver;
   const Plan plan = plan_for(with_gpus(ubuntu20, "440.33", "10.2", {{"RTX 3080", "8.6"}}));
-  EXPECT_EQ(find(plan, "2.0.1-cu118")->diagnosis()->value("minimum_driver"), "450.80.02");
+  EXPECT_EQ(find(plan, "2.0.1-cu118")->diagnosis()->value(Key::minimum_driver), "450.80.02");
 }
 
 TEST(CudaTest, WindowsHasItsOwnDriverNumbers) {

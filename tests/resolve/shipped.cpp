@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 template <class T>
 T or_end(Result<T> result, const std::string& file) {
   if (result) return std::move(*result);
-  std::fprintf(stderr, "%s: %s %s\n", file.c_str(), result.error().code.c_str(),
-               std::string(result.error().value("problem")).c_str());
+  std::fprintf(stderr, "%s: %s %s\n", file.c_str(), result.error().code_text().data(),
+               std::string(result.error().value(Key::problem)).c_str());
   std::exit(1);
 }
 
@@ -108,15 +108,15 @@ std::string cells(const Plan& plan, const platform::Platform& machine) {
       text += "\n    newer " + newer.candidate->build->version + " " + newer.candidate->build->flavor + ": " +
               newer.reason;
     if (const auto idle = idle_accelerator(plan, machine, *chosen.build))
-      text += "\n    unused " + std::string(idle->value("accelerator")) + ": " +
-              std::string(idle->value("reason"));
+      text += "\n    unused " + std::string(idle->value(Key::accelerator)) + ": " +
+              std::string(idle->value(Key::reason));
     return text;
   }
   text = "none";
-  if (plan.diagnosis) text += " (" + plan.diagnosis->code + ")";
+  if (plan.diagnosis) text += " (" + std::string(plan.diagnosis->code_text()) + ")";
   if (const auto nearest = nearest_build(plan))
     text += " | " + nearest->candidate->build->version + " " + nearest->candidate->build->flavor + ": " +
-            nearest->code + " " + nearest->reason;
+            std::string(text_of(nearest->code)) + " " + nearest->reason;
   return text;
 }
 

@@ -41,7 +41,8 @@ const Candidate& in(const Plan& plan, const std::string& build) {
 // The code and the reason of the check that decides; empty if nothing is against the build.
 std::string against(const Plan& plan, const std::string& build) {
   const auto check = decisive_check(in(plan, build));
-  return check ? check->code + " " + check->requirement + ", found " + check->observed : "";
+  return check ? std::string(text_of(check->code)) + " " + check->requirement + ", found " + check->observed
+               : "";
 }
 
 std::string first(const Plan& plan) {
@@ -53,7 +54,8 @@ std::string unused_in(const std::string& machine, const std::string& engine) {
   const Plan plan = plan_of(platform, engine);
   if (first(plan).empty()) return "nothing fits";
   const auto idle = idle_accelerator(plan, platform, *plan.candidates.front().build);
-  return idle ? std::string(idle->value("accelerator")) + ": " + std::string(idle->value("reason")) : "";
+  return idle ? std::string(idle->value(Key::accelerator)) + ": " + std::string(idle->value(Key::reason))
+              : "";
 }
 
 // The wheel's own libraries have PTX 3.7, its cuDNN has none and nothing past 9.0.
@@ -122,8 +124,8 @@ TEST(ShippedDecisions, AReasonThatPeopleCanActUponComesFirst) {
   const Plan plan = decide(machine, floor, {}, request, moment);
   ASSERT_TRUE(plan.diagnosis);
   EXPECT_EQ(plan.diagnosis->code, "EH-S01");
-  EXPECT_EQ(plan.diagnosis->value("first_code"), "EH-L08");
-  EXPECT_EQ(plan.diagnosis->value("reason"), "needs glibc >= 2.34, found 2.31");
+  EXPECT_EQ(plan.diagnosis->value(Key::first_code), "EH-L08");
+  EXPECT_EQ(plan.diagnosis->value(Key::reason), "needs glibc >= 2.34, found 2.31");
   const auto nearest = nearest_build(plan);
   ASSERT_TRUE(nearest);
   EXPECT_EQ(nearest->reason, "needs glibc >= 2.34");
@@ -135,7 +137,7 @@ TEST(ShippedDecisions, Windows527IsTooOldForCuda128) {
   EXPECT_THAT(against(plan, "onnxruntime-1.24.4-cu128-windows-x86_64"), testing::StartsWith("EH-G03 "));
   const auto checks = in(plan, "onnxruntime-1.24.4-cu128-windows-x86_64").diagnosis();
   ASSERT_TRUE(checks);
-  EXPECT_EQ(checks->value("minimum_driver"), "528.33");
+  EXPECT_EQ(checks->value(Key::minimum_driver), "528.33");
 }
 
 // docs.nvidia.com/cuda/cuda-toolkit-release-notes, table 3: the driver that each toolkit came with, by
@@ -227,7 +229,7 @@ TEST(ShippedDecisions, AnExecutionProviderHasToBeRequested) {
   const Plan only_providers = decide(arc, providers, {}, request, moment);
   ASSERT_TRUE(only_providers.diagnosis);
   EXPECT_EQ(only_providers.diagnosis->code, "EH-S01");
-  EXPECT_EQ(only_providers.diagnosis->value("to_be_named"), "ggml");
+  EXPECT_EQ(only_providers.diagnosis->value(Key::to_be_named), "ggml");
 }
 
 TEST(ShippedDecisions, EachSystemHasTheProvidersOfItsGpus) {
@@ -321,7 +323,7 @@ TEST(ShippedDecisions, NewerVersionsAreReportedWithTheirReasons) {
   EXPECT_EQ(first(plan), "pytorch-2.10.0-cu128-linux-x86_64");
   std::vector<std::string> newer;
   for (const PassedOver& one : newer_passed_over(plan, plan.candidates.front()))
-    newer.push_back(one.candidate->build->id + ": " + one.code + " " + one.reason);
+    newer.push_back(one.candidate->build->id + ": " + std::string(text_of(one.code)) + " " + one.reason);
   EXPECT_THAT(newer, testing::Contains("pytorch-2.11.0-cu130-linux-x86_64: EH-G03 needs driver 580.65.06"));
 }
 
@@ -338,7 +340,7 @@ TEST(ShippedDecisions, ForceOpensWhatTheMachineRejects) {
   EXPECT_TRUE(to_json(forced)["forced"].as_bool());
   std::vector<std::string> overridden;
   for (const Check& check : forced.checks)
-    if (check.overridden) overridden.push_back(check.code);
+    if (check.overridden) overridden.push_back(std::string(text_of(check.code)));
   EXPECT_THAT(overridden, ElementsAre("EH-G03"));
   EXPECT_THAT(describe_plan(plan, explain::one_line),
               HasSubstr("chosen       forced, although it needs NVIDIA driver"));

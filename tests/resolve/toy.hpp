@@ -23,7 +23,7 @@ inline manifest::Catalog toy_catalog(const std::string& builds) {
   EXPECT_TRUE(document);
   manifest::Catalog made;
   const auto manifest = manifest::read_manifest(*document, "/repository", "toy.json");
-  EXPECT_TRUE(manifest) << (manifest ? "" : std::string(manifest.error().value("problem")));
+  EXPECT_TRUE(manifest) << (manifest ? "" : std::string(manifest.error().value(Key::problem)));
   if (manifest) merge(made, *manifest);
   return made;
 }

@@ -129,9 +129,9 @@ TEST(PrereleaseTest, ThatAloneUsesTheAcceleratorIsReported) {
   };
   const auto idle = reported("");
   ASSERT_TRUE(idle);
-  EXPECT_EQ(idle->value("nearest"), "toy-2.0rc1-cu118");
-  EXPECT_THAT(std::string(idle->value("reason")), HasSubstr("it is a prerelease"));
-  EXPECT_EQ(idle->value("named"), "toy@2.0rc1");
+  EXPECT_EQ(idle->value(Key::nearest), "toy-2.0rc1-cu118");
+  EXPECT_THAT(std::string(idle->value(Key::reason)), HasSubstr("it is a prerelease"));
+  EXPECT_EQ(idle->value(Key::named), "toy@2.0rc1");
   EXPECT_FALSE(reported(">=1.0rc1")) << "it is taken";
   EXPECT_FALSE(reported("", "other")) << "the wish for a flavor puts it behind as well";
 }

@@ -124,7 +124,7 @@ def check_files(system, prefix, source):
     # The pages that remedies name exist under those names.
     pages = prefix / "share/doc/enginehost"
     named = set()
-    for file in (source / "host/explain/catalog").rglob("*.cpp"):
+    for file in (source / "failures").glob("*.toml"):
         named.update(re.findall(r"(?:docs/[a-z-]+\.md|manifests/schema\b)", file.read_text(encoding="utf-8")))
     if len(named) < 3:
         fail("remedies name only %s" % sorted(named))

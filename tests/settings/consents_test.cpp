@@ -160,10 +160,10 @@ TEST_F(ConsentFile, ANonFileInItsPlaceFailsWithARemedy) {
     const auto written = record_consent(state(), Consent::now({"First", "", one_}, ConsentWay::flag));
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, "EH-F16");
-    EXPECT_EQ(written.error().value("in_the_way"), path_text(file));
+    EXPECT_EQ(written.error().value(Key::in_the_way), path_text(file));
     const auto read = Consents::read(state());
     ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().value("in_the_way"), path_text(file));
+    EXPECT_EQ(read.error().value(Key::in_the_way), path_text(file));
     std::filesystem::remove(file);
   }
 }

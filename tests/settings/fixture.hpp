@@ -56,7 +56,7 @@ class SettingsTest : public testing::Test {
   Settings load() {
     Result<Settings> result = load_settings(flags_, environment_);
     if (!result) {
-      ADD_FAILURE() << result.error().code << ": " << result.error().value("problem");
+      ADD_FAILURE() << result.error().code << ": " << result.error().value(Key::problem);
       return {};
     }
     return *result;

@@ -31,7 +31,7 @@ TEST_F(SettingsTest, WithoutAFreeDescriptorTheSdkRepositoryIsNotMissing) {
   }();
   ASSERT_FALSE(settings);
   EXPECT_EQ(settings.error().code, "EH-F24");
-  EXPECT_EQ(settings.error().value("file"), (root_ / "prefix/share/enginehost/repository").native());
+  EXPECT_EQ(settings.error().value(Key::file), (root_ / "prefix/share/enginehost/repository").native());
   EXPECT_EQ(load().repositories.size(), 1u);
 }
 
@@ -43,7 +43,7 @@ TEST_F(SettingsTest, WithoutAFreeDescriptorTheMachineIdStays) {
   const auto settings = load_settings({}, strained);
   ASSERT_FALSE(settings);
   EXPECT_EQ(settings.error().code, "EH-F24");
-  EXPECT_EQ(settings.error().value("file"), "/etc/machine-id");
+  EXPECT_EQ(settings.error().value(Key::file), "/etc/machine-id");
   EXPECT_FALSE(Environment::of_this_process().machine_failure);
 }
 

@@ -95,12 +95,12 @@ TEST_F(Owners, P02ANamedConfigurationOfAnotherIsRefused) {
   ASSERT_THAT(load().probe_launcher, ElementsAre("/bin/false"));
   give(root_ / "named.json");
   EXPECT_EQ(refusal().code, "EH-P02");
-  EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_CONFIG");
-  EXPECT_THAT(std::string(refusal().value("problem")), HasSubstr("it belongs to user 64001"));
-  EXPECT_EQ(refusal().value("exposed"), (root_ / "named.json").native());
+  EXPECT_EQ(refusal().value(Key::variable), "ENGINEHOST_CONFIG");
+  EXPECT_THAT(std::string(refusal().value(Key::problem)), HasSubstr("it belongs to user 64001"));
+  EXPECT_EQ(refusal().value(Key::exposed), (root_ / "named.json").native());
   give(root_ / "named.json", 0);
   folder("", 0757);
-  EXPECT_EQ(refusal().value("exposed"), root_.native());
+  EXPECT_EQ(refusal().value(Key::exposed), root_.native());
 }
 
 // A policy must not be lost because somebody made it unbelievable.
@@ -108,8 +108,8 @@ TEST_F(Owners, P02TheSystemsFileIsNeverLeftOut) {
   system_file(R"({"policy": {"allowed_hosts": []}})");
   const auto expect_refused = [&](const std::string& problem) {
     EXPECT_EQ(refusal().code, "EH-P02");
-    EXPECT_EQ(refusal().value("file"), system_config().native());
-    EXPECT_THAT(std::string(refusal().value("problem")), HasSubstr(problem));
+    EXPECT_EQ(refusal().value(Key::file), system_config().native());
+    EXPECT_THAT(std::string(refusal().value(Key::problem)), HasSubstr(problem));
   };
   set_mode(system_config(), 0666);
   expect_refused("it is not the administrator's: everybody may write into it");
@@ -192,7 +192,7 @@ TEST_F(Owners, F22NothingIsOpenedFromACacheThatOthersMayChange) {
       const auto problem = load().cache_problem;
       ASSERT_TRUE(problem) << part;
       EXPECT_EQ(problem->code, "EH-F22");
-      EXPECT_EQ(problem->value("place"), "cache");
+      EXPECT_EQ(problem->value(Key::place), "cache");
       folder(part, 0755);
     }
   ASSERT_EQ(chown(cache.c_str(), 0, alice), 0);
@@ -210,11 +210,11 @@ TEST_F(Owners, P02AStateFolderOfAnotherIsRefused) {
   give(folder("state"));
   user_file("{\"state\": \"" + (root_ / "state").native() + "\"}");
   EXPECT_EQ(refusal().code, "EH-P02");
-  EXPECT_EQ(refusal().value("key"), "state");
+  EXPECT_EQ(refusal().value(Key::key), "state");
   give(root_ / "state", 0);
   EXPECT_EQ(load().state_folder.parent_path(), root_ / "state");
   set_mode(root_ / "state", 01777);
-  EXPECT_EQ(refusal().value("exposed"), (root_ / "state").native());
+  EXPECT_EQ(refusal().value(Key::exposed), (root_ / "state").native());
 }
 
 TEST_F(Owners, AnothersStateAtTheUsualPlaceIsLeftOut) {
@@ -239,12 +239,12 @@ TEST_F(Owners, P02ANamedProgramInAFolderThatEverybodyMayWriteIsRefused) {
     EXPECT_TRUE(load_settings(flags_, environment_)) << key;
     set_mode(root_ / "shared", 0777);
     EXPECT_EQ(refusal().code, "EH-P02") << key;
-    EXPECT_EQ(refusal().value("key"), key);
-    EXPECT_EQ(refusal().value("exposed"), (root_ / "shared").native());
+    EXPECT_EQ(refusal().value(Key::key), key);
+    EXPECT_EQ(refusal().value(Key::exposed), (root_ / "shared").native());
     set_mode(root_ / "shared", 01777);
     EXPECT_TRUE(load_settings(flags_, environment_)) << "the sticky bit protects it";
     set_mode(program, 0757);
-    EXPECT_EQ(refusal().value("exposed"), program);
+    EXPECT_EQ(refusal().value(Key::exposed), program);
     set_mode(program, 0755);
     give(program);
     EXPECT_TRUE(load_settings(flags_, environment_)) << "naming it accepts its owner";

@@ -27,7 +27,7 @@ TEST(AllowedHosts, AnEmptyListAllowsNoHost) {
   const auto refused = check_host(hosts({}), "https://anywhere.example/x");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-P01");
-  EXPECT_EQ(refused.error().value("policy"), "policy.allowed_hosts = []");
+  EXPECT_EQ(refused.error().value(Key::policy), "policy.allowed_hosts = []");
 }
 
 TEST(AllowedHosts, ANameMatchesItselfAndAStarItsSubdomains) {
@@ -66,10 +66,10 @@ TEST(AllowedHosts, TheRefusalNamesFileKeyValueAndHost) {
       check_host(hosts({"good.example", "*.lab"}), "https://user:secret@evil.example/x?token=1");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-P01");
-  EXPECT_EQ(refused.error().value("file"), "/etc/enginehost/config.json");
-  EXPECT_EQ(refused.error().value("key"), "policy.allowed_hosts");
-  EXPECT_EQ(refused.error().value("policy"), "policy.allowed_hosts = good.example *.lab");
-  EXPECT_EQ(refused.error().value("what"), "the host evil.example:443");
+  EXPECT_EQ(refused.error().value(Key::file), "/etc/enginehost/config.json");
+  EXPECT_EQ(refused.error().value(Key::key), "policy.allowed_hosts");
+  EXPECT_EQ(refused.error().value(Key::policy), "policy.allowed_hosts = good.example *.lab");
+  EXPECT_EQ(refused.error().value(Key::what), "the host evil.example:443");
 }
 
 class PolicyFile : public SettingsTest {};
@@ -88,14 +88,14 @@ TEST_F(PolicyFile, ALockedKeyHasTheSystemsValueOrItsDefault) {
   EXPECT_FALSE(settings.find("log")->locked);
   flags_.offline = true;
   EXPECT_EQ(refusal().code, "EH-P01");
-  EXPECT_EQ(refusal().value("policy"), "policy.locked = flavor offline");
+  EXPECT_EQ(refusal().value(Key::policy), "policy.locked = flavor offline");
 }
 
 TEST_F(PolicyFile, ALockThatNamesNoSettingIsRefused) {
   system_file(R"({"policy": {"locked": ["ofline", "repositories", "accept_licenses", "mirrors"]}})");
   EXPECT_EQ(refusal().code, "EH-P02");
-  EXPECT_EQ(refusal().value("key"), "policy.locked");
-  EXPECT_THAT(std::string(refusal().value("problem")), HasSubstr("did you mean \"offline\""));
+  EXPECT_EQ(refusal().value(Key::key), "policy.locked");
+  EXPECT_THAT(std::string(refusal().value(Key::problem)), HasSubstr("did you mean \"offline\""));
   system_file(R"({"policy": {"locked": ["cooling", "offline"], "for_newer_versions": ["cooling"]}})");
   EXPECT_THAT(load().warnings, ElementsAre(HasSubstr("\"cooling\"")));
   EXPECT_TRUE(load().policy.locks("offline"));
@@ -113,8 +113,8 @@ TEST_F(PolicyFile, AnUnknownRuleIsRefusedWithTheNearestName) {
             "policy.accept_licenses[1].sha256"}}) {
     system_file("{\"policy\": {" + rule + "}}");
     EXPECT_EQ(refusal().code, "EH-P02") << rule;
-    EXPECT_EQ(refusal().value("key"), key);
-    EXPECT_THAT(std::string(refusal().value("problem")), HasSubstr("did you mean \"" + meant + "\""));
+    EXPECT_EQ(refusal().value(Key::key), key);
+    EXPECT_THAT(std::string(refusal().value(Key::problem)), HasSubstr("did you mean \"" + meant + "\""));
   }
   user_file(R"({"offlin": true})");
   system_file(R"({"policy": {"blocked": []}})");
@@ -132,7 +132,7 @@ TEST_F(PolicyFile, ARuleForNewerVersionsIsPassedOverWithAWarning) {
                                             HasSubstr("\"policy.accept_licenses[0].until\"")));
   EXPECT_TRUE(forbidden_license(load().policy, "X")) << "a rule that this version knows holds";
   system_file(R"({"policy": {"max_age_days": 3, "for_newer_versions": ["max_files"]}})");
-  EXPECT_EQ(refusal().value("key"), "policy.max_age_days");
+  EXPECT_EQ(refusal().value(Key::key), "policy.max_age_days");
 }
 
 TEST_F(PolicyFile, ARuleBesideThePolicyIsRefused) {
@@ -147,8 +147,8 @@ TEST_F(PolicyFile, ARuleBesideThePolicyIsRefused) {
            {R"({"Require_Signatures": true})", "Require_Signatures", "\"require_signatures\""}}) {
     system_file(text);
     EXPECT_EQ(refusal().code, "EH-P02") << text;
-    EXPECT_EQ(refusal().value("key"), key);
-    EXPECT_THAT(std::string(refusal().value("problem")), HasSubstr(meant));
+    EXPECT_EQ(refusal().value(Key::key), key);
+    EXPECT_THAT(std::string(refusal().value(Key::problem)), HasSubstr(meant));
   }
   system_file(R"({"paint": "red"})");
   EXPECT_EQ(load().warnings.size(), 1u) << "anything else is a warning";
@@ -174,7 +174,7 @@ TEST_F(PolicyFile, ForbidsBuildsThatAreDerivedHere) {
     const auto forbidden = forbidden_from_index(load());
     ASSERT_TRUE(forbidden) << policy;
     EXPECT_EQ(forbidden->code, "EH-P01");
-    EXPECT_EQ(forbidden->value("key"), key);
+    EXPECT_EQ(forbidden->value(Key::key), key);
   }
   system_file(R"({"policy": {"from_index": false}})");
   ASSERT_NE(load().find("policy.from_index"), nullptr);
@@ -192,7 +192,7 @@ TEST_F(PolicyFile, NamesARepositoryForVendorFactsOrTurnsThemOff) {
   EXPECT_FALSE(load().policy.vendor_facts);
   EXPECT_EQ(load().policy.vendor_facts_repository, "");
   system_file(R"({"policy": {"vendor_facts_repository": "ftp://facts.example/"}})");
-  EXPECT_EQ(refusal().value("key"), "policy.vendor_facts_repository");
+  EXPECT_EQ(refusal().value(Key::key), "policy.vendor_facts_repository");
   system_file("{}");
   user_file(R"({"policy": {"vendor_facts_repository": "https://facts.example/"}})");
   EXPECT_EQ(load().policy.vendor_facts_repository, "");
@@ -201,21 +201,21 @@ TEST_F(PolicyFile, NamesARepositoryForVendorFactsOrTurnsThemOff) {
 TEST_F(PolicyFile, AUrlThatServersReadInSeveralWaysIsRefused) {
   const std::string place = "https://good.example/engines/..%2fevil";
   system_file("{\"policy\": {\"repositories\": [\"" + place + "\"]}}");
-  EXPECT_EQ(refusal().value("key"), "policy.repositories");
-  EXPECT_THAT(std::string(refusal().value("problem")), HasSubstr("does not name one place"));
+  EXPECT_EQ(refusal().value(Key::key), "policy.repositories");
+  EXPECT_THAT(std::string(refusal().value(Key::problem)), HasSubstr("does not name one place"));
   system_file("{\"repositories\": [\"" + place + "\"]}");
-  EXPECT_EQ(refusal().value("key"), "repositories");
+  EXPECT_EQ(refusal().value(Key::key), "repositories");
   system_file("{\"mirrors\": [{\"of\": \"https://a.example/\", \"use\": \"" + place + "\"}]}");
-  EXPECT_EQ(refusal().value("key"), "mirrors");
+  EXPECT_EQ(refusal().value(Key::key), "mirrors");
   system_file("{}");
   environment_.variables["ENGINEHOST_REPOSITORIES"] = place;
-  EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_REPOSITORIES");
+  EXPECT_EQ(refusal().value(Key::variable), "ENGINEHOST_REPOSITORIES");
   environment_.variables.clear();
   flags_.repositories = {place};
-  EXPECT_EQ(refusal().value("flag"), "--repository");
+  EXPECT_EQ(refusal().value(Key::flag), "--repository");
   flags_.repositories = {"https://good.example/r?token=SECRET"};
   EXPECT_EQ(refusal().code, "EH-P02");
-  EXPECT_THAT(std::string(refusal().value("problem")), testing::Not(HasSubstr("SECRET")));
+  EXPECT_THAT(std::string(refusal().value(Key::problem)), testing::Not(HasSubstr("SECRET")));
   flags_.by_application = true;
   EXPECT_EQ(refusal().code, "EH-P45");
 }
@@ -240,7 +240,7 @@ TEST_F(PolicyFile, AnEmptyListAllowsNoneAndNoListAny) {
   EXPECT_EQ(settings.find("policy.allowed_hosts")->value, "[]");
   flags_.repositories = {absolute("/srv/r")};
   EXPECT_EQ(refusal().code, "EH-P01");
-  EXPECT_EQ(refusal().value("policy"), "policy.repositories = []");
+  EXPECT_EQ(refusal().value(Key::policy), "policy.repositories = []");
   system_file(R"({"policy": {}})");
   EXPECT_EQ(load().repositories.size(), 2u);
 }
@@ -281,7 +281,7 @@ TEST_F(PolicyFile, ABrokenLinkDoesNotCountAsNoPolicy) {
     std::filesystem::remove(system_config());
     std::filesystem::create_symlink(target, system_config());
     EXPECT_EQ(refusal().code, "EH-P02") << target;
-    EXPECT_EQ(refusal().value("file"), path_text(system_config())) << target;
+    EXPECT_EQ(refusal().value(Key::file), path_text(system_config())) << target;
   }
 }
 #endif
@@ -290,8 +290,8 @@ TEST_F(PolicyFile, AHostThatIsNotAllowedCannotBeNamed) {
   system_file(R"({"policy": {"allowed_hosts": ["x.example"]}})");
   flags_.repositories = {"https://user:secret@y.example/r"};
   EXPECT_EQ(refusal().code, "EH-P01");
-  EXPECT_EQ(refusal().value("key"), "policy.allowed_hosts");
-  EXPECT_EQ(refusal().value("flag"), "--repository");
+  EXPECT_EQ(refusal().value(Key::key), "policy.allowed_hosts");
+  EXPECT_EQ(refusal().value(Key::flag), "--repository");
   flags_.repositories = {"https://x.example/r"};
   EXPECT_EQ(load().repositories.size(), 1u);
 }
@@ -302,7 +302,7 @@ TEST_F(PolicyFile, ARepositoryIsAFolderOrBehindHttp) {
     flags_.repositories = {other};
     EXPECT_EQ(refusal().code, "EH-P40") << other;
     EXPECT_THAT(
-        std::string(refusal().value("problem")),
+        std::string(refusal().value(Key::problem)),
         testing::AllOf(HasSubstr("http://"), HasSubstr("https://"), HasSubstr("folder"), HasSubstr(other)));
   }
   flags_.repositories = {"./a://b", "c:d"};
@@ -328,7 +328,7 @@ TEST_F(PolicyFile, ARequestMustMatchALockedKey) {
   EXPECT_TRUE(check_locked(settings, "force", "some-build"));
   const auto refused = check_locked(settings, "flavor", "cu118");
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().value("policy"), "policy.flavor = cpu");
+  EXPECT_EQ(refused.error().value(Key::policy), "policy.flavor = cpu");
   EXPECT_FALSE(check_locked(settings, "device", "cuda:0"));
 }
 
@@ -345,7 +345,7 @@ TEST_F(PolicyFile, LicensesAreAcceptedByIdOrByOneTextOnly) {
   EXPECT_FALSE(accepts_license(policy, "One", "", true));
   system_file(R"({"policy": {"accept_licenses": [{"id": "One", "sha256": "short"}]}})");
   EXPECT_EQ(refusal().code, "EH-P02");
-  EXPECT_EQ(refusal().value("key"), "policy.accept_licenses");
+  EXPECT_EQ(refusal().value(Key::key), "policy.accept_licenses");
 }
 
 TEST_F(PolicyFile, AForbiddenLicenseIsFoundInEverySpelling) {
@@ -369,8 +369,8 @@ TEST_F(PolicyFile, AnUnsatisfiableRuleIsRefused) {
                                 R"("allowed_hosts": ["*."])", R"("allowed_hosts": ["a.*.example"])"}) {
     system_file("{\"policy\": {" + rule + "}}");
     EXPECT_EQ(refusal().code, "EH-P02") << rule;
-    EXPECT_EQ(refusal().value("key"), "policy." + rule.substr(1, rule.find('"', 1) - 1));
-    EXPECT_EQ(refusal().value("file"), path_text(system_config()));
+    EXPECT_EQ(refusal().value(Key::key), "policy." + rule.substr(1, rule.find('"', 1) - 1));
+    EXPECT_EQ(refusal().value(Key::file), path_text(system_config()));
   }
 }
 
@@ -430,9 +430,9 @@ TEST_F(PolicyFile, MirrorsAndCertificatesHaveASourceAndCanBeLocked) {
   EXPECT_EQ(load().find("proxy")->value, "http://proxy.lab:3128");
   EXPECT_EQ(load().find("no_proxy")->value, "mirror.lab");
   user_file(R"({"mirrors": [{"of": "https://files.example/", "use": "https://me:word@mirror.lab/"}]})");
-  EXPECT_EQ(refusal().value("key"), "mirrors") << "a password would go into records that many may read";
+  EXPECT_EQ(refusal().value(Key::key), "mirrors") << "a password would go into records that many may read";
   user_file(R"({"mirrors": [{"of": "files.example", "use": "https://mirror.lab/"}]})");
-  EXPECT_EQ(refusal().value("key"), "mirrors");
+  EXPECT_EQ(refusal().value(Key::key), "mirrors");
 }
 
 TEST(Places, AreAllowedByTheirTargetNotTheirSpelling) {

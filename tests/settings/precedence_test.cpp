@@ -55,10 +55,10 @@ TEST_F(SettingsTest, InstallationsOfTheStrongestSourceCountAndNameIt) {
 
 TEST_F(SettingsTest, AnInstallationOfAFileOrVariableIsAnAbsoluteFolder) {
   environment_.variables["ENGINEHOST_INSTALLATIONS"] = "env";
-  EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_INSTALLATIONS");
+  EXPECT_EQ(refusal().value(Key::variable), "ENGINEHOST_INSTALLATIONS");
   environment_.variables.clear();
   user_file(R"({"installations": ["env"]})");
-  EXPECT_EQ(refusal().value("key"), "installations");
+  EXPECT_EQ(refusal().value(Key::key), "installations");
 }
 
 TEST_F(SettingsTest, PolicyCanForbidInstallations) {
@@ -132,7 +132,7 @@ TEST_F(SettingsTest, TheProbesMemoryIsLimitedByDefaultByAFileOrNot) {
 TEST_F(SettingsTest, AProbeWithoutANameIsRefused) {
   flags_.helper = "";
   EXPECT_EQ(refusal().code, "EH-P02");
-  EXPECT_EQ(refusal().value("key"), "helper");
+  EXPECT_EQ(refusal().value(Key::key), "helper");
 }
 
 TEST_F(SettingsTest, AnEmptyVariableCountsAsNotSet) {
@@ -182,7 +182,7 @@ TEST_F(SettingsTest, AFileThatIsNotJsonIsOneOfSettings) {
   user_file("{ this is not JSON");
   const Diagnosis diagnosis = refusal();
   EXPECT_EQ(diagnosis.code, "EH-M01");
-  EXPECT_EQ(diagnosis.value("place"), "configuration");
+  EXPECT_EQ(diagnosis.value(Key::place), "configuration");
 }
 
 struct Wrong {
@@ -194,9 +194,9 @@ TEST_P(WrongFiles, AreRefusedNamingFileKeyAndProblem) {
   user_file(GetParam().text);
   const Diagnosis diagnosis = refusal();
   EXPECT_EQ(diagnosis.code, "EH-P02");
-  EXPECT_EQ(diagnosis.value("file"), path_text(user_config()));
-  EXPECT_EQ(diagnosis.value("key"), GetParam().key);
-  EXPECT_THAT(std::string(diagnosis.value("problem")), HasSubstr(GetParam().problem));
+  EXPECT_EQ(diagnosis.value(Key::file), path_text(user_config()));
+  EXPECT_EQ(diagnosis.value(Key::key), GetParam().key);
+  EXPECT_THAT(std::string(diagnosis.value(Key::problem)), HasSubstr(GetParam().problem));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -237,28 +237,28 @@ TEST_F(SettingsTest, AFlagNamesThePackageIndex) {
   }
   for (const char* location : {"mirror.example/simple", "simple", "ftp://mirror.example", ""}) {
     flags_.package_index = location;
-    EXPECT_EQ(refusal().value("flag"), "--package-index") << location;
+    EXPECT_EQ(refusal().value(Key::flag), "--package-index") << location;
   }
   flags_.by_application = true;
-  EXPECT_EQ(refusal().value("argument"), "request.package_index");
+  EXPECT_EQ(refusal().value(Key::argument), "request.package_index");
 }
 
 TEST_F(SettingsTest, AWrongVariableIsNamed) {
   environment_.variables["ENGINEHOST_OFFLINE"] = "perhaps";
-  EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_OFFLINE");
+  EXPECT_EQ(refusal().value(Key::variable), "ENGINEHOST_OFFLINE");
   environment_.variables = {{"ENGINEHOST_CACHE", "relative/cache"}};
-  EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_CACHE");
+  EXPECT_EQ(refusal().value(Key::variable), "ENGINEHOST_CACHE");
   environment_.variables = {{"ENGINEHOST_DEVICE", "cuda:first"}};
-  EXPECT_EQ(refusal().value("variable"), "ENGINEHOST_DEVICE");
+  EXPECT_EQ(refusal().value(Key::variable), "ENGINEHOST_DEVICE");
   environment_.variables = {{"ENGINEHOST_CONFIG", absolute("/nowhere/config.json")}};
-  EXPECT_THAT(std::string(refusal().value("problem")),
+  EXPECT_THAT(std::string(refusal().value(Key::problem)),
               HasSubstr(path_text(path_of(absolute("/nowhere/config.json"))) + " does not exist"));
 }
 
 TEST_F(SettingsTest, AFileThatIsNotJsonIsRefusedWithItsPosition) {
   user_file("{\"offline\": tru}");
   EXPECT_EQ(refusal().code, "EH-M01");
-  EXPECT_FALSE(refusal().value("position").empty());
+  EXPECT_FALSE(refusal().value(Key::position).empty());
 }
 
 TEST_F(SettingsTest, AFlagThatContradictsPolicyIsRefusedNamingFileAndKey) {
@@ -269,10 +269,10 @@ TEST_F(SettingsTest, AFlagThatContradictsPolicyIsRefusedNamingFileAndKey) {
   flags_.offline = false;
   const Diagnosis diagnosis = refusal();
   EXPECT_EQ(diagnosis.code, "EH-P01");
-  EXPECT_EQ(diagnosis.value("file"), path_text(system_config()));
-  EXPECT_EQ(diagnosis.value("key"), "policy.offline");
-  EXPECT_EQ(diagnosis.value("policy"), "policy.offline = true");
-  EXPECT_EQ(diagnosis.value("what"), "--offline false");
+  EXPECT_EQ(diagnosis.value(Key::file), path_text(system_config()));
+  EXPECT_EQ(diagnosis.value(Key::key), "policy.offline");
+  EXPECT_EQ(diagnosis.value(Key::policy), "policy.offline = true");
+  EXPECT_EQ(diagnosis.value(Key::what), "--offline false");
 }
 
 // Users of a program that embeds this have no flags to give.
@@ -297,7 +297,8 @@ TEST_F(SettingsTest, AnUnusableApiValueIsAnArgumentError) {
   const auto reported = [&](const FlagValues& flags) {
     const auto refused = load_settings(flags, environment_);
     return refused ? std::string()
-                   : refused.error().code + " " + std::string(refused.error().value("argument"));
+                   : std::string(refused.error().code_text()) + " " +
+                         std::string(refused.error().value(Key::argument));
   };
   FlagValues flags = flags_;
   flags.cache = "";
@@ -320,15 +321,15 @@ TEST_F(SettingsTest, PolicyErrorsOfApiValuesNameNoFlags) {
   flags_.by_application = true;
   const FlagValues before = flags_;
   flags_.cache = absolute("/srv/mine");
-  EXPECT_EQ(refusal().value("flag"), "the application (request.cache)");
-  EXPECT_EQ(refusal().value("what"),
+  EXPECT_EQ(refusal().value(Key::flag), "the application (request.cache)");
+  EXPECT_EQ(refusal().value(Key::what),
             "\"" + native("/srv/mine") + "\", which the application (request.cache) asks for");
   flags_ = before;
   flags_.accept_licenses = {"X"};
-  EXPECT_EQ(refusal().value("flag"), "the application (request.accepted_licenses)");
+  EXPECT_EQ(refusal().value(Key::flag), "the application (request.accepted_licenses)");
   flags_ = before;
   flags_.repositories = {absolute("/srv/r")};
-  EXPECT_EQ(refusal().value("flag"), "the application (request.repositories)");
+  EXPECT_EQ(refusal().value(Key::flag), "the application (request.repositories)");
 }
 
 TEST_F(SettingsTest, PolicyOverridesEnvironmentAndUserFileWithAWarning) {
@@ -354,7 +355,7 @@ TEST_F(SettingsTest, PolicyLimitsTheRepositories) {
   EXPECT_EQ(settings.warnings.size(), 2u);
   flags_.repositories = {"https://bad.example/r"};
   EXPECT_EQ(refusal().code, "EH-P01");
-  EXPECT_EQ(refusal().value("key"), "policy.repositories");
+  EXPECT_EQ(refusal().value(Key::key), "policy.repositories");
   flags_.repositories = {"https://good.example/e/mine"};
   EXPECT_FALSE(load().repositories[0].unsigned_allowed);
 }

@@ -11,7 +11,8 @@ namespace enginehost::test {
 
 TemporaryFolder::TemporaryFolder() {
   auto made = make_private_folder(std::filesystem::temp_directory_path(), "enginehost-test-");
-  if (!made) throw std::runtime_error("no temporary folder: " + std::string(made.error().value("os_said")));
+  if (!made)
+    throw std::runtime_error("no temporary folder: " + std::string(made.error().value(Key::os_said)));
   path_ = std::move(*made);
 }
 

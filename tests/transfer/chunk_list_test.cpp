@@ -12,7 +12,8 @@ namespace {
 
 std::string problem(const std::string& text) {
   const auto list = read_chunk_list(text, "list");
-  return list ? "ok" : list.error().code + " " + std::string(list.error().value("member"));
+  return list ? "ok"
+              : std::string(list.error().code_text()) + " " + std::string(list.error().value(Key::member));
 }
 
 TEST(ChunkList, IsReadAsItWasWritten) {

@@ -45,8 +45,8 @@ TEST_F(DocumentFetcherTest, AnswersAreInTheOrderOfTheRequests) {
     const auto& answer = answers[static_cast<std::size_t>(i)];
     if (i % 7 == 3) {
       ASSERT_FALSE(answer);
-      EXPECT_EQ(answer.error().value("status"), "404");
-      EXPECT_EQ(answer.error().value("url"), server.url(std::to_string(i)));
+      EXPECT_EQ(answer.error().value(Key::status), "404");
+      EXPECT_EQ(answer.error().value(Key::url), server.url(std::to_string(i)));
     } else {
       ASSERT_TRUE(answer) << answer.error().code;
       EXPECT_EQ(*answer, "document " + std::to_string(i));
@@ -94,7 +94,7 @@ TEST_F(DocumentFetcherTest, AnAnswerBeyondItsLimitIsRefused) {
   const auto answers = fetcher.fetch({{server.url("ten"), 9}, {server.url("ten"), 10}}, "", patient);
   ASSERT_FALSE(answers.at(0));
   EXPECT_EQ(answers[0].error().code, "EH-N07");
-  EXPECT_EQ(answers[0].error().value("actual"), "10");
+  EXPECT_EQ(answers[0].error().value(Key::actual), "10");
   EXPECT_EQ(answers.at(1).value_or(""), "0123456789");
 }
 
@@ -126,7 +126,7 @@ TEST_F(DocumentFetcherTest, ACanceledRequestEndsAllOfThem) {
   const auto began = Clock::now();
   for (const auto& answer :
        fetcher.fetch(std::vector<WantedDocument>(20, {server.url("a"), largest}), "", patient))
-    EXPECT_EQ(answer ? "" : answer.error().code, "EH-P10");
+    EXPECT_EQ(answer ? "" : std::string(answer.error().code_text()), "EH-P10");
   EXPECT_LT(Clock::now() - began, 5s);
   canceling.join();
 }
@@ -139,7 +139,7 @@ TEST_F(DocumentFetcherTest, OfflineNoSocketIsOpened) {
   DocumentFetcher fetcher(options, {});
   for (const auto& answer :
        fetcher.fetch(std::vector<WantedDocument>(3, {server.url("a"), largest}), "", patient))
-    EXPECT_EQ(answer ? "" : answer.error().code, "EH-N10");
+    EXPECT_EQ(answer ? "" : std::string(answer.error().code_text()), "EH-N10");
   EXPECT_EQ(server.requests(), 0);
 }
 

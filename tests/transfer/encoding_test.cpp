@@ -31,7 +31,7 @@ class EncodingTest : public testing::Test {
     request.expected_size = size;
     const auto result = fetch_url(request, sink, options);
     diagnosis = result ? Diagnosis() : result.error();
-    return result ? "ok" : diagnosis.code;
+    return result ? "ok" : std::string(diagnosis.code_text());
   }
 
   TransferOptions options;
@@ -56,7 +56,7 @@ TEST_F(EncodingTest, AFileThatIsCompressedOnTheWayIsDecoded) {
         sink.bytes = payload.substr(0, held);
         const auto size = known ? std::optional<std::uint64_t>(payload.size()) : std::nullopt;
         EXPECT_EQ(code(server.url("file"), size), "ok")
-            << has_length << known << held << diagnosis.value("curl_said");
+            << has_length << known << held << diagnosis.value(Key::curl_said);
         EXPECT_TRUE(sink.bytes == payload) << has_length << known << held;
       }
     EXPECT_EQ(server.seen().back().header("Accept-Encoding"), "identity");
@@ -92,7 +92,7 @@ TEST_F(EncodingTest, ACompressionThatCannotBeUndoneIsNamed) {
   const auto expect_named = [&] {
     for (const auto size : {std::optional<std::uint64_t>(payload.size()), std::optional<std::uint64_t>()}) {
       EXPECT_EQ(code(server.url("file"), size), "EH-N20") << encoding << status;
-      EXPECT_EQ(diagnosis.value("content_encoding"), encoding);
+      EXPECT_EQ(diagnosis.value(Key::content_encoding), encoding);
       EXPECT_EQ(sink.bytes, "");
     }
   };

@@ -34,7 +34,7 @@ class FetchTest : public testing::Test {
   }
   std::string code(const std::string& url, std::optional<std::uint64_t> size = {}) {
     const auto report = fetch(url, size);
-    return report ? "ok" : report.error().code;
+    return report ? "ok" : std::string(report.error().code_text());
   }
   TransferOptions options;
   test::MemorySink sink;
@@ -154,9 +154,9 @@ TEST_F(FetchTest, NamesTheStatusAndKeepsErrorPagesOut) {
   const auto report = fetch(server.url("missing?token=secret"));
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N04");
-  EXPECT_EQ(report.error().value("status"), "404");
-  EXPECT_EQ(report.error().value("url"), server.url("missing"));
-  EXPECT_EQ(report.error().value("title"), "404 Not Found");
+  EXPECT_EQ(report.error().value(Key::status), "404");
+  EXPECT_EQ(report.error().value(Key::url), server.url("missing"));
+  EXPECT_EQ(report.error().value(Key::title), "404 Not Found");
   EXPECT_TRUE(sink.bytes.empty());
   EXPECT_EQ(server.requests("GET"), 1) << "404 is not asked for again";
 }
@@ -178,8 +178,8 @@ TEST_F(FetchTest, GivesUpOnAServerThatStaysBusy) {
   FaultServer server([](const Request&, Connection& connection) { connection.answer("503 Busy", "busy"); });
   const auto report = fetch(server.url("file"));
   ASSERT_FALSE(report);
-  EXPECT_EQ(report.error().value("status"), "503");
-  EXPECT_EQ(report.error().value("attempts"), "4");
+  EXPECT_EQ(report.error().value(Key::status), "503");
+  EXPECT_EQ(report.error().value(Key::attempts), "4");
 }
 
 TEST_F(FetchTest, NamesALoginPageThatCameInsteadOfTheFile) {
@@ -191,7 +191,7 @@ TEST_F(FetchTest, NamesALoginPageThatCameInsteadOfTheFile) {
   const auto report = fetch(server.url("file"), payload.size());
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N06");
-  EXPECT_EQ(report.error().value("title"), "Sign in to Guest WiFi");
+  EXPECT_EQ(report.error().value(Key::title), "Sign in to Guest WiFi");
   EXPECT_TRUE(sink.bytes.empty());
 }
 
@@ -200,8 +200,8 @@ TEST_F(FetchTest, RefusesAFileOfAnotherLength) {
   const auto report = fetch(server.url("file"), 299'999);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N07");
-  EXPECT_EQ(report.error().value("expected"), "299999");
-  EXPECT_EQ(report.error().value("actual"), "300000");
+  EXPECT_EQ(report.error().value(Key::expected), "299999");
+  EXPECT_EQ(report.error().value(Key::actual), "300000");
   EXPECT_TRUE(sink.bytes.empty());
 }
 
@@ -228,11 +228,11 @@ TEST_F(FetchTest, SaysWhatCameInPlaceOfTheFile) {
     const auto report = fetch(server.url("file"), 300'000);
     ASSERT_FALSE(report);
     EXPECT_EQ(report.error().code, "EH-N07");
-    EXPECT_EQ(report.error().value(key), value) << body;
+    EXPECT_EQ(report.error().value(key_named(key).value()), value) << body;
     test::write_text(folder / "file", body);
     const auto copied = fetch_file(folder / "file", 300'000, sink);
     ASSERT_FALSE(copied);
-    EXPECT_EQ(copied.error().value(key), value) << body;
+    EXPECT_EQ(copied.error().value(key_named(key).value()), value) << body;
   }
 }
 
@@ -260,8 +260,8 @@ TEST_F(FetchTest, GivesUpOnASilentServer) {
   const auto report = fetch(server.url("file"), payload.size());
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N03");
-  EXPECT_EQ(report.error().value("received"), "9");
-  EXPECT_FALSE(report.error().value("seconds").empty());
+  EXPECT_EQ(report.error().value(Key::received), "9");
+  EXPECT_FALSE(report.error().value(Key::seconds).empty());
 }
 
 TEST_F(FetchTest, IsPatientWithASlowServer) {
@@ -299,7 +299,7 @@ TEST_F(FetchTest, RefusesEndlessAndForeignRedirects) {
   const auto report = fetch(server.url("local"));
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "EH-N11");
-  EXPECT_EQ(report.error().value("target"), "file:///etc/passwd");
+  EXPECT_EQ(report.error().value(Key::target), "file:///etc/passwd");
   EXPECT_TRUE(sink.bytes.empty());
 }
 

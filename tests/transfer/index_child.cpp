@@ -21,7 +21,7 @@ int main(int count, char** arguments) {
   if (count > 5)
     options.permit = [forbidden = std::string(arguments[5])](std::string_view url) -> Result<void> {
       if (!url.starts_with(forbidden)) return {};
-      return fail(diagnose("EH-P01").with("what", "that host"));
+      return fail(diagnose(Code::forbidden_by_policy).with(Key::what, "that host"));
     };
   if (count > 6) options.answers_folder = arguments[6];
   const auto found = transfer::locate_package(arguments[1], arguments[2], arguments[3], options);
@@ -31,9 +31,9 @@ int main(int count, char** arguments) {
          {found->options->ca_bundle, found->options->client_certificate, found->options->proxy})
       std::printf("%s\n", fact.c_str());
   } else {
-    std::printf("%s\n", found.error().code.c_str());
+    std::printf("%s\n", found.error().code_text().data());
     for (const Evidence& fact : found.error().evidence)
-      std::printf("%s=%s [%s]\n", fact.what.c_str(), fact.value.c_str(), fact.source.c_str());
+      std::printf("%s=%s [%s]\n", fact.name().data(), fact.value.c_str(), fact.source.c_str());
   }
   struct rusage usage {};
   ::getrusage(RUSAGE_SELF, &usage);

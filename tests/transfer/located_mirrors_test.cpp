@@ -34,7 +34,7 @@ TEST_F(LocatedMirrorsTest, AMirrorThatCannotBeLocatedIsReported) {
   test::NginxServer server;
   test::write_text(server.root() / "file", payload);
   const auto lost = [](const TransferOptions&, const CancelToken&) -> Result<Place> {
-    return fail(diagnose("EH-N12").with("index", "https://lab/simple"));
+    return fail(diagnose(Code::no_package_index).with(Key::index, "https://lab/simple"));
   };
   const auto report = get({Mirror{"the index", lost}, Mirror{server.url("file"), {}}});
   ASSERT_TRUE(report) << report.error().code;
@@ -49,7 +49,7 @@ TEST_F(LocatedMirrorsTest, AMirrorThatIsSlowToLocateIsLeftForAnother) {
   test::write_text(server.root() / "file", payload);
   const auto slow = [](const TransferOptions&, const CancelToken& canceled) -> Result<Place> {
     while (!canceled.canceled()) std::this_thread::sleep_for(5ms);
-    return fail(diagnose("EH-P10"));
+    return fail(diagnose(Code::canceled));
   };
   const auto report = get({Mirror{"the index", slow}, Mirror{server.url("file"), {}}});
   ASSERT_TRUE(report) << report.error().code;
@@ -100,9 +100,9 @@ TEST_F(LocatedMirrorsTest, ThreeUselessTokensEndIt) {
   };
   const auto report = get({Mirror{"the registry", locate}});
   ASSERT_FALSE(report);
-  EXPECT_EQ(report.error().value("status"), "401");
+  EXPECT_EQ(report.error().value(Key::status), "401");
   EXPECT_EQ(tokens, 3);
-  EXPECT_EQ(get({registry.url("file")}).error().value("status"), "401");
+  EXPECT_EQ(get({registry.url("file")}).error().value(Key::status), "401");
   EXPECT_EQ(registry.requests(), 4) << "a URL is not asked again";
 }
 

@@ -33,8 +33,8 @@ class MemoryParts : public transfer::PartSink {
   Result<void> write_at(std::uint64_t offset, std::string_view more) override {
     if (throws_from && offset >= *throws_from && !threw_.exchange(true)) throw std::bad_alloc();
     const std::lock_guard lock(mutex_);
-    if (offset + more.size() > bytes.size()) return fail(diagnose("EH-N07"));
-    if (full) return fail(diagnose("EH-F15"));
+    if (offset + more.size() > bytes.size()) return fail(diagnose(Code::fetched_length_wrong));
+    if (full) return fail(diagnose(Code::disk_full));
     std::copy(more.begin(), more.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
     std::fill_n(have_.begin() + static_cast<std::ptrdiff_t>(offset), more.size(), true);
     return {};

@@ -16,7 +16,7 @@ class MemorySink : public transfer::Sink {
     return {};
   }
   Result<void> write(std::string_view more) override {
-    if (full) return fail(diagnose("EH-F15"));
+    if (full) return fail(diagnose(Code::disk_full));
     bytes += more;
     return {};
   }

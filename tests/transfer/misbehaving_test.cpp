@@ -33,7 +33,7 @@ class MisbehavingTest : public testing::Test {
     auto result = fetch_url(request, sink, options);
     took = Clock::now() - began;
     if (!result) diagnosis = result.error();
-    return result ? "ok" : result.error().code;
+    return result ? "ok" : std::string(result.error().code_text());
   }
   std::string code_of_document(const FaultServer& server,
                                std::optional<std::chrono::milliseconds> longest = {}) {
@@ -41,7 +41,7 @@ class MisbehavingTest : public testing::Test {
     auto result = fetch_text(server.url("index.json"), options, 1u << 20, {}, {}, longest);
     took = Clock::now() - began;
     if (!result) diagnosis = result.error();
-    return result ? *result : result.error().code;
+    return result ? *result : std::string(result.error().code_text());
   }
   // Sends a piece repeatedly until the client closes the connection.
   static void endlessly(Connection& connection, std::string_view piece, std::chrono::milliseconds between) {
@@ -87,8 +87,8 @@ TEST_F(MisbehavingTest, AnErrorsPageIsNotWaitedFor) {
     endlessly(connection, "10\r\n<title>x</title>\r\n", 20ms);
   });
   EXPECT_EQ(code(server), "EH-N04");
-  EXPECT_EQ(diagnosis.value("status"), "404");
-  EXPECT_EQ(diagnosis.value("title"), "x");
+  EXPECT_EQ(diagnosis.value(Key::status), "404");
+  EXPECT_EQ(diagnosis.value(Key::title), "x");
   EXPECT_LT(took, 2s);
 }
 
@@ -98,7 +98,7 @@ TEST_F(MisbehavingTest, HeadersThatDripAreNoProgress) {
     endlessly(connection, "X-A: b\r\n", 20ms);
   });
   EXPECT_EQ(code(server), "EH-N03");
-  EXPECT_FALSE(diagnosis.value("headers_seconds").empty()) << "it did send something";
+  EXPECT_FALSE(diagnosis.value(Key::headers_seconds).empty()) << "it did send something";
   EXPECT_LT(took, 4s);
 }
 
@@ -150,7 +150,7 @@ TEST_F(MisbehavingTest, MoreBytesThanExpectedAreReported) {
     connection.send("1\r\nx\r\n0\r\n\r\n");
   });
   EXPECT_EQ(code(server), "EH-N07");
-  EXPECT_EQ(diagnosis.value("actual"), "30001");
+  EXPECT_EQ(diagnosis.value(Key::actual), "30001");
 }
 
 // However the surplus arrives, in any kind of answer, the file is refused and not left complete for the next
@@ -188,7 +188,7 @@ TEST_F(MisbehavingTest, MoreBytesThanExpectedAreRefusedInAnyPackets) {
       return code(server);
     });
     EXPECT_EQ(judged, "EH-N07") << i;
-    EXPECT_EQ(diagnosis.value("actual"), "30001") << i;
+    EXPECT_EQ(diagnosis.value(Key::actual), "30001") << i;
     EXPECT_LT(sink.bytes.size(), payload.size()) << i;
     EXPECT_TRUE(payload.starts_with(sink.bytes)) << i;
   }
@@ -226,7 +226,7 @@ TEST_F(MisbehavingTest, AFewBytesAreNoProgress) {
     connection.drip(std::string_view(payload).substr(request.range_start.value_or(0)), 40ms);
   });
   EXPECT_EQ(code(drip), "EH-N03");
-  EXPECT_FALSE(diagnosis.value("slow_bytes").empty());
+  EXPECT_FALSE(diagnosis.value(Key::slow_bytes).empty());
   EXPECT_EQ(drip.requests(), 2) << "a few bytes more do not restart the count";
   EXPECT_LT(took, 10s);
 
@@ -268,7 +268,7 @@ TEST_F(MisbehavingTest, ADocumentHasATotalTimeLimit) {
   // If the machine delays it for as long, it counts as a server that sends nothing.
   const auto limit_was_reported = [&] {
     EXPECT_EQ(code_of_document(drip), "EH-N03");
-    return !diagnosis.value("document_seconds").empty() && took < 2s;
+    return !diagnosis.value(Key::document_seconds).empty() && took < 2s;
   };
   EXPECT_TRUE(test::one_of_three(true, limit_was_reported))
       << diagnosis.code << " after " << took / 1ms << " ms";
@@ -300,7 +300,7 @@ TEST_F(MisbehavingTest, AnAnswerThatIsNotHttpIsReported) {
   FaultServer server(
       [&](const Request&, Connection& connection) { connection.send("220 ready\r\n" + payload); });
   EXPECT_EQ(code(server), "EH-N02");
-  EXPECT_EQ(diagnosis.value("answered"), "with something that is not HTTP");
+  EXPECT_EQ(diagnosis.value(Key::answered), "with something that is not HTTP");
 }
 
 TEST_F(MisbehavingTest, ATooLongHeaderIsReported) {
@@ -308,7 +308,7 @@ TEST_F(MisbehavingTest, ATooLongHeaderIsReported) {
     connection.send("HTTP/1.1 200 OK\r\nX: " + std::string(4'000'000, 'b'));
   });
   EXPECT_EQ(code(server), "EH-N02");
-  EXPECT_EQ(diagnosis.value("answered"), "with a header that is too long");
+  EXPECT_EQ(diagnosis.value(Key::answered), "with a header that is too long");
 }
 
 }  // namespace

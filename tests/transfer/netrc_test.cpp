@@ -82,7 +82,7 @@ class GuardedServer : public Netrc {
     test::MemorySink sink;
     const auto result = fetch_url(request, sink, options_);
     if (!result) diagnosis_ = result.error();
-    return result ? "ok" : result.error().code;
+    return result ? "ok" : std::string(result.error().code_text());
   }
   const test::NginxServer guarded_{"if ($http_authorization != \"Basic bWU6c2VjcmV0\") { return 401; }"};
   Diagnosis diagnosis_;
@@ -90,7 +90,7 @@ class GuardedServer : public Netrc {
 
 TEST_F(GuardedServer, GetsNoPasswordThatOnlyAManifestAsksFor) {
   EXPECT_EQ(code(guarded_.url("file")), "EH-N04");
-  EXPECT_EQ(diagnosis_.value("netrc_withheld"), origin_of(guarded_.url("")));
+  EXPECT_EQ(diagnosis_.value(Key::netrc_withheld), origin_of(guarded_.url("")));
   options_.named_origins = {origin_of(guarded_.url(""))};
   EXPECT_EQ(code(guarded_.url("file")), "ok");
 }
@@ -99,7 +99,7 @@ TEST_F(GuardedServer, GetsNoPasswordByARedirect) {
   const test::NginxServer named("location = /file { return 302 " + guarded_.url("file") + "; }");
   options_.named_origins = {origin_of(named.url(""))};
   EXPECT_EQ(code(named.url("file")), "EH-N04") << "another port of the same host";
-  EXPECT_EQ(diagnosis_.value("status"), "401");
+  EXPECT_EQ(diagnosis_.value(Key::status), "401");
   options_.named_origins.push_back(origin_of(guarded_.url("")));
   EXPECT_EQ(code(named.url("file")), "ok");
 }

@@ -30,7 +30,7 @@ std::string found_in(const std::string& page) {
   const auto found = find_in_page(page, file);
   if (found) return *found ? (*found)->url : "none";
   EXPECT_EQ(found.error().code, "EH-N13");
-  return std::string(found.error().value("problem"));
+  return std::string(found.error().value(Key::problem));
 }
 
 TEST(PackagePage, HasUrlDigestAndSizeOfTheFile) {

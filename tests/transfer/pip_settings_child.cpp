@@ -30,9 +30,9 @@ int main() {
         .set("proxy", read->proxy)
         .set("skipped", list(read->skipped));
   else
-    document.set("refused", read.error().value("set_by"))
+    document.set("refused", read.error().value(Key::set_by))
         .set("problem",
-             std::string(read.error().value("problem")) + std::string(read.error().value("os_said")));
+             std::string(read.error().value(Key::problem)) + std::string(read.error().value(Key::os_said)));
   std::printf("%s\n", document.dump(0).c_str());
   return 0;
 }

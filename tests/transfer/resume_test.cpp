@@ -28,7 +28,7 @@ class ResumeTest : public testing::Test {
     request.expected_size = payload.size();
     const auto result = fetch_url(request, sink, options);
     if (result) report = *result;
-    return result ? "ok" : result.error().code;
+    return result ? "ok" : std::string(result.error().code_text());
   }
   std::string_view from(std::size_t start) const { return std::string_view(payload).substr(start); }
 

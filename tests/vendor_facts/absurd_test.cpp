@@ -18,10 +18,10 @@ void expect_refused(const Absurd& one) {
   const auto facts = read_facts(one.document, "facts.json", &built_in());
   ASSERT_FALSE(facts) << one.what;
   EXPECT_EQ(facts.error().code, "EH-M26") << one.what;
-  EXPECT_EQ(facts.error().value("document"), "facts.json") << one.what;
-  EXPECT_EQ(facts.error().value("member"), one.member) << one.what;
-  EXPECT_THAT(std::string(facts.error().value("value")), HasSubstr(one.value)) << one.what;
-  EXPECT_THAT(std::string(facts.error().value("limit")), HasSubstr(one.limit)) << one.what;
+  EXPECT_EQ(facts.error().value(Key::document), "facts.json") << one.what;
+  EXPECT_EQ(facts.error().value(Key::member), one.member) << one.what;
+  EXPECT_THAT(std::string(facts.error().value(Key::value)), HasSubstr(one.value)) << one.what;
+  EXPECT_THAT(std::string(facts.error().value(Key::limit)), HasSubstr(one.limit)) << one.what;
 }
 
 const Json good = own_document();
@@ -173,10 +173,10 @@ TEST(AbsurdFacts, AreRefusedInTheDocumentItself) {
   const auto broken = read_facts(std::string("{\"format\": 1,"), "facts.json", &built_in());
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, "EH-M26");
-  EXPECT_EQ(broken.error().value("member"), "document");
+  EXPECT_EQ(broken.error().value(Key::member), "document");
   const auto large = read_facts(std::string(largest_document + 1, ' '), "facts.json", &built_in());
   ASSERT_FALSE(large);
-  EXPECT_EQ(large.error().value("limit"), "at most 1.0 MiB");
+  EXPECT_EQ(large.error().value(Key::limit), "at most 1.0 MiB");
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ class VendorFacts : public testing::Test {
 TEST_F(VendorFacts, TheDocumentOfTheTreeIsRightAndStatesItsSources) {
   const Json document = own_document();
   const auto facts = read_facts(document, "vendor-facts.json", nullptr);
-  ASSERT_TRUE(facts) << facts.error().value("member") << " " << facts.error().value("value");
+  ASSERT_TRUE(facts) << facts.error().value(Key::member) << " " << facts.error().value(Key::value);
   EXPECT_EQ(built_in().serial, facts->serial);
   EXPECT_EQ(built_in().sha256.size(), 64u);
   EXPECT_EQ(built_in().from, "");

@@ -39,8 +39,8 @@ TEST_F(WineCases, Case28Distinguishes126And127And193And1114) {
   std::vector<Diagnosis> found = linker::diagnose_windows(close_over("engine/llama.dll", load_flags));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "EH-W01");
-  EXPECT_EQ(found[0].value("library"), "ggml-base.dll");
-  EXPECT_EQ(found[0].value("needed_by"), windows_path("engine/llama.dll"));
+  EXPECT_EQ(found[0].value(Key::library), "ggml-base.dll");
+  EXPECT_EQ(found[0].value(Key::needed_by), windows_path("engine/llama.dll"));
 
   // 127: an old one in the program's folder. Wine replaces the function by a trap, loads, and raises an
   // exception at the call where Windows refuses with 127. An explicit look-up gives 127 on both.
@@ -54,10 +54,10 @@ TEST_F(WineCases, Case28Distinguishes126And127And193And1114) {
   found = linker::missing_functions(machine_, closure, reader_);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "EH-W03");
-  EXPECT_EQ(to_lower(found[0].value("path")), stale.modules.at(1)) << "Wine took the same file";
-  EXPECT_EQ(found[0].value("path"), windows_path("app/ggml-base.dll"));
-  EXPECT_EQ(found[0].value("symbol"), "f_ggml_base");
-  EXPECT_EQ(found[0].value("required_by"), windows_path("engine/llama.dll"));
+  EXPECT_EQ(to_lower(found[0].value(Key::path)), stale.modules.at(1)) << "Wine took the same file";
+  EXPECT_EQ(found[0].value(Key::path), windows_path("app/ggml-base.dll"));
+  EXPECT_EQ(found[0].value(Key::symbol), "f_ggml_base");
+  EXPECT_EQ(found[0].value(Key::required_by), windows_path("engine/llama.dll"));
   const WineAnswer looked_up = load("app/ggml-base.dll", load_flags, {"function=f_ggml_base"});
   EXPECT_EQ(looked_up.function, "127") << looked_up.said;
   EXPECT_EQ(explain::class_of_windows_error(127), "EH-W03");
@@ -68,8 +68,8 @@ TEST_F(WineCases, Case28Distinguishes126And127And193And1114) {
   found = linker::diagnose_windows(close_over("engine/other.dll", load_flags));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "EH-W04");
-  EXPECT_EQ(found[0].value("file"), windows_path("engine/other.dll"));
-  EXPECT_EQ(found[0].value("built_for"), "aarch64");
+  EXPECT_EQ(found[0].value(Key::file), windows_path("engine/other.dll"));
+  EXPECT_EQ(found[0].value(Key::built_for), "aarch64");
 
   // 1114: all files are there and fit; the start code fails.
   dll("engine/starts.dll", {},

@@ -27,14 +27,12 @@ class WineFaults : public Wine {
     std::vector<Diagnosis> all = linker::diagnose_windows(close_over(file, flags));
     EXPECT_EQ(all.size(), 1u) << file;
     if (all.empty()) return {};
-    explain::complete(all.front());
     return all.front();
   }
   // The diagnosis when only the number is known.
   Diagnosis reported_by_number(const std::string& file, std::uint32_t number) const {
     Diagnosis diagnosis = diagnose(explain::class_of_windows_error(number));
-    diagnosis.with("file", windows_path(file)).with("error_number", std::to_string(number));
-    explain::complete(diagnosis);
+    diagnosis.with(Key::file, windows_path(file)).with(Key::error_number, std::to_string(number));
     return diagnosis;
   }
   static std::vector<std::string> in_lower_case(std::vector<std::string> texts) {
@@ -60,14 +58,14 @@ TEST_F(WineFaults, W01Error126NamesTheMissingDllItsUserAndTheFolders) {
     EXPECT_EQ(explain::class_of_windows_error(answer.error), "EH-W01");
     const Diagnosis diagnosis = found_at_the_files("engine/torch.dll", flags);
     EXPECT_EQ(diagnosis.code, "EH-W01");
-    EXPECT_EQ(diagnosis.value("library"), "gone.dll");
-    EXPECT_EQ(diagnosis.value("needed_by"), windows_path("engine/torch_cuda.dll"));
-    EXPECT_THAT(diagnosis.values("chain"),
+    EXPECT_EQ(diagnosis.value(Key::library), "gone.dll");
+    EXPECT_EQ(diagnosis.value(Key::needed_by), windows_path("engine/torch_cuda.dll"));
+    EXPECT_THAT(diagnosis.values(Key::chain),
                 ElementsAre(windows_path("engine/torch.dll"), windows_path("engine/torch_cuda.dll")));
     // Wine's log, which an application never sees, names the same files.
     EXPECT_THAT(answer.not_found, ElementsAre("gone.dll <- " + lower({"engine/torch_cuda.dll"})[0]));
-    EXPECT_EQ(in_lower_case(diagnosis.values("searched")), answer.searched.at("gone.dll"));
-    EXPECT_THAT(diagnosis.cause, HasSubstr("torch_cuda.dll needs gone.dll"));
+    EXPECT_EQ(in_lower_case(diagnosis.values(Key::searched)), answer.searched.at("gone.dll"));
+    EXPECT_THAT(explain::render(diagnosis).cause, HasSubstr("torch_cuda.dll needs gone.dll"));
   }
   EXPECT_THAT(load("engine/torch.dll", altered_search_path).searched.at("gone.dll"), Contains("c:\\nowhere"));
 }
@@ -78,7 +76,7 @@ TEST_F(WineFaults, W01Error126OfTheFileItselfIsDistinguished) {
   EXPECT_THAT(answer.not_found, IsEmpty());
   const Diagnosis diagnosis = found_at_the_files("engine/engine.dll");
   EXPECT_EQ(diagnosis.code, "EH-F01");
-  EXPECT_EQ(diagnosis.value("file"), windows_path("engine/engine.dll"));
+  EXPECT_EQ(diagnosis.value(Key::file), windows_path("engine/engine.dll"));
 }
 
 TEST_F(WineFaults, W02Error126BesideTheEngineDependsOnTheFlags) {
@@ -89,10 +87,10 @@ TEST_F(WineFaults, W02Error126BesideTheEngineDependsOnTheFlags) {
   ASSERT_EQ(plain.error, 126u) << plain.said;
   const Diagnosis diagnosis = found_at_the_files("engine/engine.dll", 0);
   EXPECT_EQ(diagnosis.code, "EH-W02");
-  EXPECT_EQ(diagnosis.value("library"), "dep.dll");
-  EXPECT_EQ(diagnosis.value("needed_by"), windows_path("engine/engine.dll"));
-  EXPECT_EQ(diagnosis.value("present_at"), windows_path("engine/dep.dll"));
-  EXPECT_EQ(in_lower_case(diagnosis.values("searched")), plain.searched.at("dep.dll"));
+  EXPECT_EQ(diagnosis.value(Key::library), "dep.dll");
+  EXPECT_EQ(diagnosis.value(Key::needed_by), windows_path("engine/engine.dll"));
+  EXPECT_EQ(diagnosis.value(Key::present_at), windows_path("engine/dep.dll"));
+  EXPECT_EQ(in_lower_case(diagnosis.values(Key::searched)), plain.searched.at("dep.dll"));
   for (const std::uint32_t flags : {load_flags + 0u, altered_search_path + 0u}) {
     EXPECT_THAT(load("engine/engine.dll", flags).modules,
                 ElementsAre(lower({"engine/engine.dll"})[0], lower({"engine/dep.dll"})[0]));
@@ -122,8 +120,8 @@ TEST_F(WineFaults, W04Error193IsExplainedByTheContent) {
     EXPECT_EQ(explain::class_of_windows_error(answer.error), "EH-W04");
     const Diagnosis diagnosis = found_at_the_files("engine/engine.dll");
     EXPECT_EQ(diagnosis.code, content.code);
-    EXPECT_THAT(diagnosis.cause, HasSubstr(content.reported));
-    EXPECT_THAT(diagnosis.value("file"), HasSubstr("engine.dll"));
+    EXPECT_THAT(explain::render(diagnosis).cause, HasSubstr(content.reported));
+    EXPECT_THAT(diagnosis.value(Key::file), HasSubstr("engine.dll"));
   }
 }
 
@@ -137,9 +135,9 @@ TEST_F(WineFaults, W04Error126OfADependencyNamesItsUser) {
   EXPECT_THAT(answer.not_found, ElementsAre("dep.dll <- " + lower({"engine/engine.dll"})[0]));
   const Diagnosis diagnosis = found_at_the_files("engine/engine.dll");
   EXPECT_EQ(diagnosis.code, "EH-W04");
-  EXPECT_EQ(diagnosis.value("file"), windows_path("engine/dep.dll"));
-  EXPECT_EQ(diagnosis.value("needed_by"), windows_path("engine/engine.dll"));
-  EXPECT_EQ(diagnosis.value("built_for"), "aarch64");
+  EXPECT_EQ(diagnosis.value(Key::file), windows_path("engine/dep.dll"));
+  EXPECT_EQ(diagnosis.value(Key::needed_by), windows_path("engine/engine.dll"));
+  EXPECT_EQ(diagnosis.value(Key::built_for), "aarch64");
 }
 
 TEST_F(WineFaults, W04ADllOfAnotherMachineEndsTheSearch) {
@@ -183,9 +181,10 @@ TEST_F(WineFaults, W05Errors1114And998OfStartCode) {
     EXPECT_TRUE(close_over(file, load_flags).closure.loads());
     const Diagnosis diagnosis = reported_by_number(file, number);
     EXPECT_EQ(diagnosis.code, "EH-W05");
-    EXPECT_EQ(diagnosis.cause, fs::path(file).filename().native() +
-                                   ", or a DLL that it needs, failed in its start code (error " +
-                                   std::to_string(number) + ")");
+    EXPECT_EQ(explain::render(diagnosis).cause,
+              fs::path(file).filename().native() +
+                  ", or a DLL that it needs, failed in its start code (error " + std::to_string(number) +
+                  ")");
     EXPECT_EQ(explain::category(diagnosis), history::Category::crash);
   }
 }
@@ -199,8 +198,9 @@ TEST_F(WineFaults, W07OurSearchIgnoresADllOnPath) {
   ASSERT_EQ(closure.closure.warnings.size(), 1u);
   const Diagnosis& warning = closure.closure.warnings[0];
   EXPECT_EQ(warning.code, "EH-W07");
-  EXPECT_EQ(warning.value("library"), "ggml-base.dll");
-  const std::string wanted = to_lower(warning.value("wanted")), shadow = to_lower(warning.value("path"));
+  EXPECT_EQ(warning.value(Key::library), "ggml-base.dll");
+  const std::string wanted = to_lower(warning.value(Key::wanted)),
+                    shadow = to_lower(warning.value(Key::path));
   EXPECT_NE(wanted, shadow);
   EXPECT_THAT(load("engine/engine.dll", load_flags).modules, Contains(wanted));
   EXPECT_THAT(load("engine/engine.dll", 0).modules, Contains(shadow));
@@ -236,7 +236,7 @@ TEST_F(WineFaults, W08ADelayLoadedDllFailsAtItsFirstUse) {
   EXPECT_EQ(searched, missing.searched.at("late.dll"));
   ASSERT_EQ(closure.closure.warnings.size(), 1u);
   EXPECT_EQ(closure.closure.warnings[0].code, "EH-W08");
-  EXPECT_EQ(closure.closure.warnings[0].value("needed_by"), windows_path("engine/engine.dll"));
+  EXPECT_EQ(closure.closure.warnings[0].value(Key::needed_by), windows_path("engine/engine.dll"));
   // A DLL of that name without the function.
   dll("tools/late.dll");
   EXPECT_EQ(load("engine/engine.dll", load_flags, {"call=use"}).called, "exception 0xC06D007F");
@@ -252,7 +252,8 @@ TEST_F(WineFaults, W09Error32OfAFileInUseIsNoDamage) {
   EXPECT_TRUE(close_over("engine/engine.dll", load_flags).closure.loads());
   const Diagnosis diagnosis = reported_by_number("engine/engine.dll", answer.error);
   EXPECT_EQ(diagnosis.code, "EH-W09");
-  EXPECT_EQ(diagnosis.cause, windows_path("engine/engine.dll") + " is held by another program (error 32)");
+  EXPECT_EQ(explain::render(diagnosis).cause,
+            windows_path("engine/engine.dll") + " is held by another program (error 32)");
   EXPECT_EQ(explain::category(diagnosis), history::Category::transient);
   EXPECT_TRUE(load("engine/engine.dll", load_flags).loaded);
 }
@@ -268,7 +269,8 @@ TEST_F(WineFaults, W11Error8OfAnImageBeyondMemory) {
   ASSERT_EQ(answer.error, 8u) << answer.said;
   const Diagnosis diagnosis = reported_by_number("engine/engine.dll", answer.error);
   EXPECT_EQ(diagnosis.code, "EH-W11");
-  EXPECT_EQ(diagnosis.cause, "there is not enough page file for " + windows_path("engine/engine.dll"));
+  EXPECT_EQ(explain::render(diagnosis).cause,
+            "there is not enough page file for " + windows_path("engine/engine.dll"));
 }
 
 TEST_F(WineFaults, W12AMissingAssemblyIsReadFromTheManifest) {
@@ -286,7 +288,7 @@ TEST_F(WineFaults, W12AMissingAssemblyIsReadFromTheManifest) {
   const linker::WindowsClosure closure = close_over("engine/engine.dll", load_flags);
   ASSERT_EQ(closure.closure.warnings.size(), 1u);
   EXPECT_EQ(closure.closure.warnings[0].code, "EH-W12");
-  EXPECT_THAT(std::string(closure.closure.warnings[0].value("assembly")), HasSubstr("Engine.Nowhere"));
+  EXPECT_THAT(std::string(closure.closure.warnings[0].value(Key::assembly)), HasSubstr("Engine.Nowhere"));
   EXPECT_EQ(explain::class_of_windows_error(14001), "EH-W12");
 }
 

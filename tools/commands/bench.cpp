@@ -78,7 +78,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
 
 // Fails with EH-P10 if the call was canceled. Not every engine checks the token during an operation.
 Result<void> go_on(const std::optional<CancelToken>& cancel) {
-  if (cancel && cancel->canceled()) return fail(diagnose("EH-P10"));
+  if (cancel && cancel->canceled()) return fail(diagnose(Code::canceled));
   return {};
 }
 
@@ -151,7 +151,8 @@ BenchReport run_bench(open::Opened& opened, const std::optional<CancelToken>& ca
       line.device = device.text();
       line.unit = work.unit;
       if (opened.engine->op_table() == nullptr || opened.engine->tensor_table() == nullptr) {
-        line.failure = std::move(diagnose("EH-S18").with("table", "engine.op/1 and engine.tensor/1"));
+        line.failure = std::move(
+            diagnose(Code::not_offered_by_engine).with(Key::table, "engine.op/1 and engine.tensor/1"));
       } else if (auto timed = time_operation(opened, device, work.shape, cancel, line); !timed) {
         line.failure = std::move(timed).error();
       } else {
@@ -218,10 +219,11 @@ Result<ChildOutcome> gnuplot(std::string script) {
 }
 
 Diagnosis cannot_draw(const std::filesystem::path& file, const Diagnosis& failure) {
-  Diagnosis reported = diagnose("EH-P48").with("file", path_text(file)).with("program", "gnuplot");
-  if (const auto said = failure.value("os_said"); !said.empty()) reported.with("os_said", said);
+  Diagnosis reported =
+      diagnose(Code::picture_not_drawn).with(Key::file, path_text(file)).with(Key::program, "gnuplot");
+  if (const auto said = failure.value(Key::os_said); !said.empty()) reported.with(Key::os_said, said);
   for (const Evidence& evidence : failure.evidence)
-    if (evidence.what == "skipped") reported.evidence.push_back(evidence);
+    if (evidence.what == Key::skipped) reported.evidence.push_back(evidence);
   return reported;
 }
 
@@ -324,8 +326,9 @@ std::string script_of(const BenchReport& report, const PlotTitle& title, const s
 // .svg, or if there is no gnuplot.
 Result<void> can_plot(const std::filesystem::path& file) {
   if (terminal_of(file).empty())
-    return fail(std::move(
-        diagnose("EH-P48").with("file", path_text(file)).with("ending", path_text(file.extension()))));
+    return fail(std::move(diagnose(Code::picture_not_drawn)
+                              .with(Key::file, path_text(file))
+                              .with(Key::ending, path_text(file.extension()))));
   const auto asked = gnuplot("");
   if (!asked) return fail(cannot_draw(file, asked.error()));
   return {};
@@ -336,20 +339,21 @@ Result<void> can_plot(const std::filesystem::path& file) {
 // whole. Errors: EH-P48 with gnuplot's message, or if the file cannot be written.
 Result<void> plot(const BenchReport& report, const PlotTitle& title, const std::filesystem::path& file) {
   if (operations_of(report).empty())
-    return fail(std::move(
-        diagnose("EH-P48").with("file", path_text(file)).with("nothing", "no operation was measured")));
+    return fail(std::move(diagnose(Code::picture_not_drawn)
+                              .with(Key::file, path_text(file))
+                              .with(Key::nothing, "no operation was measured")));
   const auto drawn = gnuplot(script_of(report, title, terminal_of(file)));
   if (!drawn) return fail(cannot_draw(file, drawn.error()));
   if (!drawn->succeeded() || drawn->output.empty())
-    return fail(std::move(diagnose("EH-P48")
-                              .with("file", path_text(file))
-                              .with("program", "gnuplot")
-                              .with("said", drawn->error.substr(0, 400))));
+    return fail(std::move(diagnose(Code::picture_not_drawn)
+                              .with(Key::file, path_text(file))
+                              .with(Key::program, "gnuplot")
+                              .with(Key::said, drawn->error.substr(0, 400))));
   TRY_ASSIGN(const std::filesystem::path place, place_for_file(file, "engine-info"));
   if (const auto written = write_file(place, drawn->output); !written)
-    return fail(std::move(diagnose("EH-P48")
-                              .with("file", path_text(file))
-                              .with("write_error", std::string(written.error().value("os_said")))));
+    return fail(std::move(diagnose(Code::picture_not_drawn)
+                              .with(Key::file, path_text(file))
+                              .with(Key::write_error, std::string(written.error().value(Key::os_said)))));
   return {};
 }
 

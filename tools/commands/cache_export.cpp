@@ -49,8 +49,8 @@ Result<Json> export_bundle(const CacheRun& run, const ExportFlags& flags) {
   request.file = given_path(flags.file);
   std::error_code error;
   if (std::filesystem::is_directory(request.file, error))
-    return fail(
-        explain::mark_as_argument(diagnose_errno("EH-F16", EISDIR).with("file", path_text(request.file))));
+    return fail(explain::mark_as_argument(
+        diagnose_errno(Code::folder_not_writable, EISDIR).with(Key::file, path_text(request.file))));
   TRY_ASSIGN(request.selection.builds, installed_builds(context.store(), flags.builds));
   request.selection.licenses_by_order.insert(flags.writing.redistribute.begin(),
                                              flags.writing.redistribute.end());

@@ -44,7 +44,7 @@ Result<std::filesystem::path> answer_of(const std::filesystem::path& request, co
 
 Result<Json> answer_request(const CacheRun& run, const FulfilFlags& flags) {
   const std::filesystem::path file = given_path(flags.file);
-  TRY_ASSIGN(const std::string text, read_file(file, largest_request, "EH-P47"));
+  TRY_ASSIGN(const std::string text, read_file(file, largest_request, Code::given_file_not_readable));
   TRY_ASSIGN(const offline::SiteRequest request,
              explain::mark_as_argument(offline::read_request(text, path_text(file))));
   TRY_ASSIGN(const std::filesystem::path answer, answer_of(file, flags.output));

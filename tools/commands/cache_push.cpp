@@ -65,7 +65,7 @@ Result<Json> push(const CacheRun& run, const PushFlags& flags) {
   options.transfer = context.transfer_options();
   options.transfer.named_origins.push_back(transfer::origin_of("https://" + target.host));
   options.cancel = run.cancel;
-  if (settings.offline) return fail(diagnose("EH-N10").with("url", target.text()));
+  if (settings.offline) return fail(diagnose(Code::offline).with(Key::url, target.text()));
   std::optional<transfer::ProgressBar> bar(std::in_place, stderr, run.common.quiet, run.prints_text());
   options.progress = bar->callback();
   // The stage has a key of its own, so that an installation of these builds, or a push to another registry,

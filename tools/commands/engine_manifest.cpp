@@ -46,7 +46,7 @@ struct ManifestFlags {
 
 // Files and folders of this command are arguments, never parts of the cache.
 Diagnosis of_arguments(Diagnosis failure) {
-  return failure.code.starts_with("EH-F") ? explain::mark_as_argument(std::move(failure)) : failure;
+  return area_of(failure.code) == Area::files ? explain::mark_as_argument(std::move(failure)) : failure;
 }
 
 // Reads the passphrase from the named descriptor, else from the terminal without echo.
@@ -55,20 +55,21 @@ Result<std::string> passphrase(const std::string& file, int descriptor) {
     auto line = read_line(descriptor);
     if (line) return std::move(*line);
     const int why = errno;
-    return fail(diagnose("EH-M15")
-                    .with("file", file)
-                    .with("problem", "it is encrypted, and its passphrase cannot be read from descriptor " +
-                                         std::to_string(descriptor) + ": " +
-                                         (why != 0 ? std::strerror(why) : "no line is left there"))
-                    .with("remedy", "pass one line for each encrypted --key, in their order: " +
-                                        std::string(descriptor == 0 ? "--passphrase-fd 0 < FILE"
-                                                                    : "--passphrase-fd N N< FILE")));
+    return fail(
+        diagnose(Code::key_file_unusable)
+            .with(Key::file, file)
+            .with(Key::problem, "it is encrypted, and its passphrase cannot be read from descriptor " +
+                                    std::to_string(descriptor) + ": " +
+                                    (why != 0 ? std::strerror(why) : "no line is left there"))
+            .with(Key::remedy, "pass one line for each encrypted --key, in their order: " +
+                                   std::string(descriptor == 0 ? "--passphrase-fd 0 < FILE"
+                                                               : "--passphrase-fd N N< FILE")));
   }
   if (!is_terminal(standard_input))
-    return fail(diagnose("EH-M15")
-                    .with("file", file)
-                    .with("problem", "it is encrypted, and there is no terminal to ask for its passphrase")
-                    .with("remedy", "sign in a terminal, or pass the passphrase: --passphrase-fd N"));
+    return fail(diagnose(Code::key_file_unusable)
+                    .with(Key::file, file)
+                    .with(Key::problem, "it is encrypted, and there is no terminal to ask for its passphrase")
+                    .with(Key::remedy, "sign in a terminal, or pass the passphrase: --passphrase-fd N"));
   say_aside("passphrase of %s: ", file.c_str());
   std::fflush(stderr);
   std::string line = read_line_unseen();
@@ -79,7 +80,7 @@ Result<std::string> passphrase(const std::string& file, int descriptor) {
 Result<std::vector<publish::SecretKey>> secret_keys(const ManifestFlags& flags) {
   std::vector<publish::SecretKey> keys;
   for (const std::string& file : flags.keys) {
-    TRY_ASSIGN(const std::string text, read_file(given_path(file), 64u << 10, "EH-M15"));
+    TRY_ASSIGN(const std::string text, read_file(given_path(file), 64u << 10, Code::key_file_unusable));
     TRY_ASSIGN(publish::SecretKey key, publish::read_secret_key(text, file, [&](const std::string& name) {
                  return passphrase(name, flags.passphrase_fd);
                }));
@@ -173,11 +174,10 @@ Result<Json> add(ManifestFlags& flags) {
       .set("warnings", std::move(warnings));
 }
 
-void say_finding(const char* kind, Diagnosis finding) {
-  explain::complete(finding);
+void say_finding(const char* kind, const Diagnosis& finding) {
   say("%s: %s\n", kind, explain::one_line(finding).c_str());
-  if (!finding.remedy.empty())
-    say("  fix: %s\n", printable_line(with_given_flags(finding.remedy.front())).c_str());
+  if (const std::vector<std::string> remedy = explain::render(finding).remedy; !remedy.empty())
+    say("  fix: %s\n", printable_line(with_given_flags(remedy.front())).c_str());
 }
 
 Result<int> lint(const ManifestFlags& flags) {

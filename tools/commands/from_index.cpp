@@ -69,8 +69,9 @@ Result<fs::path> plan_of(const std::string& engine, const fs::path& repository) 
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
     if (at->path().extension() == ".json") known.push_back(path_text(at->path().stem()));
   std::ranges::sort(known);
-  Diagnosis none = diagnose("EH-S37").with("engine", engine).with("plans", path_text(folder));
-  for (const std::string& one : known) none.with("planned", one, path_text(folder));
+  Diagnosis none =
+      diagnose(Code::build_not_derived).with(Key::engine, engine).with(Key::plans, path_text(folder));
+  for (const std::string& one : known) none.with(Key::planned, one, path_text(folder));
   return fail(std::move(none));
 }
 
@@ -104,7 +105,9 @@ Result<void> IndexedRequest::check() const {
   if (auto forbidden = settings::forbidden_from_index(settings_)) return fail(std::move(*forbidden));
   TRY(context_.check_state_place());
   if (settings::own_repository(settings_).empty())
-    return fail(diagnose("EH-S37").with("engine", request_.engine).with("own_repository", "none"));
+    return fail(diagnose(Code::build_not_derived)
+                    .with(Key::engine, request_.engine)
+                    .with(Key::own_repository, "none"));
   return {};
 }
 
@@ -153,11 +156,11 @@ std::optional<std::string> IndexedRequest::lister_of(const std::string& version)
 std::optional<Diagnosis> IndexedRequest::pinned(const std::string& version) const {
   const std::string* const range = settings::excluding_range(settings_.policy, request_.engine, version);
   if (range == nullptr) return std::nullopt;
-  return std::move(diagnose("EH-S34")
-                       .with("build", request_.engine + " " + version)
-                       .with("found", version)
-                       .with("range", *range, "policy")
-                       .with("file", settings_.policy.file));
+  return std::move(diagnose(Code::version_not_allowed)
+                       .with(Key::build, request_.engine + " " + version)
+                       .with(Key::found, version)
+                       .with(Key::range, *range, "policy")
+                       .with(Key::file, settings_.policy.file));
 }
 
 // Uses what was derived before, and says so.
@@ -171,9 +174,11 @@ Result<std::string> version_without_the_index(IndexedRequest& asked, const resol
     return before.front();
   }
   if (why) return fail(*why);
-  Diagnosis offline = diagnose("EH-S37").with("engine", request.engine).with("offline", "yes", "request");
+  Diagnosis offline = diagnose(Code::build_not_derived)
+                          .with(Key::engine, request.engine)
+                          .with(Key::offline, "yes", "request");
   for (const std::string& version : asked.derived().derived_before(""))
-    offline.with("before", version, "this machine");
+    offline.with(Key::before, version, "this machine");
   return fail(std::move(offline));
 }
 
@@ -187,7 +192,7 @@ void use_repository(settings::Settings& settings) {
 // A failure that only means that the index cannot be asked now. A project that it lists no more (EH-N13) may
 // have been withdrawn.
 bool is_of_the_network(const Diagnosis& failure) {
-  return failure.code.starts_with("EH-N") && failure.code != "EH-N13";
+  return area_of(failure.code) == Area::network && failure.code != Code::not_in_package_index;
 }
 
 Result<void> derive(IndexedRequest& asked, const std::string& version, open::OpenContext& context,
@@ -218,7 +223,7 @@ Result<void> add(const CommonFlags& common, settings::Settings& settings, resolv
   transfer::ProgressBar bar(stderr, common.quiet, !common.json);
   TRY(asked.open({}, consent_for(context, &bar, common.yes)));
   std::vector<std::string> warnings;
-  const auto found = settings.offline ? Result<follow::ReleaseOfIndex>(fail(diagnose("EH-N10")))
+  const auto found = settings.offline ? Result<follow::ReleaseOfIndex>(fail(diagnose(Code::offline)))
                                       : asked.derived().release(request.version);
   if (!found && !is_of_the_network(found.error())) return fail(found.error());
   std::string version = found ? found->version : "";
@@ -244,7 +249,8 @@ Result<void> add(const CommonFlags& common, settings::Settings& settings, resolv
 
 void suggest(open::OpenContext& context, const resolve::Request& request, Diagnosis& failure) {
   const settings::Settings& settings = context.settings();
-  if (failure.code != "EH-S01" || failure.value("unknown_version").empty() || settings.offline) return;
+  if (failure.code != Code::no_build_fits || failure.value(Key::unknown_version).empty() || settings.offline)
+    return;
   IndexedRequest asked(settings, request, context);
   if (!asked.check() || !asked.open(patience_of_a_hint)) return;
   const auto found = asked.derived().release(request.version);
@@ -252,8 +258,8 @@ void suggest(open::OpenContext& context, const resolve::Request& request, Diagno
   std::string command = "engine-info " + shell_word(request.engine + "@" + found->version);
   if (!request.flavor.empty())
     command += (request.require ? " --require " : " --flavor ") + shell_word(request.flavor);
-  failure.with("index_version", request.engine + " " + found->version, "package index")
-      .with("from_index", command + " --from-index");
+  failure.with(Key::index_version, request.engine + " " + found->version, "package index")
+      .with(Key::from_index, command + " --from-index");
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class RowMaker {
     return not_as_planned(project_, version_, main_ ? main_->published.file : "", problem, remedy);
   }
   Result<void> check_canceled() const {
-    if (derivation_.cancel && derivation_.cancel->canceled()) return fail(diagnose("EH-P10"));
+    if (derivation_.cancel && derivation_.cancel->canceled()) return fail(diagnose(Code::canceled));
     return {};
   }
   Result<void> read_main();

@@ -117,12 +117,12 @@ ManifestDraft::ManifestDraft(const Plan& plan, const OldManifest& old)
 Result<void> ManifestDraft::add(const ManifestRow& row) {
   const std::string& id = row.build["id"].as_string();
   const auto refusal = [&](const std::string& member, const std::string& problem) {
-    return fail(
-        diagnose("EH-M16")
-            .with("document", name_)
-            .with("member", member)
-            .with("problem", problem)
-            .with("remedy", "give the rows or layouts of the plan ids that differ, for example by {cuda}"));
+    return fail(diagnose(Code::manifest_fails_for_users)
+                    .with(Key::document, name_)
+                    .with(Key::member, member)
+                    .with(Key::problem, problem)
+                    .with(Key::remedy,
+                          "give the rows or layouts of the plan ids that differ, for example by {cuda}"));
   };
   if (ids_.contains(id)) return refusal("builds." + id, "two rows have this id");
   for (const auto& [name, component] : row.components.as_object())

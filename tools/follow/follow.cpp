@@ -29,7 +29,8 @@ constexpr const char* lock_name = "engine-manifest follow";
 
 // A failure of this machine, not of a release: going on would only repeat it.
 bool ends_the_run(const Diagnosis& failure) {
-  for (const char* const code : {"EH-P10", "EH-N10", "EH-F15", "EH-F16", "EH-F17", "EH-F18", "EH-F24"})
+  for (const Code code : {Code::canceled, Code::offline, Code::disk_full, Code::folder_not_writable,
+                          Code::file_size_limit, Code::lock_held, Code::too_many_open_files})
     if (failure.code == code) return true;
   return false;
 }
@@ -138,8 +139,8 @@ bool PlanRun::is_named(const std::string& version) const {
 
 // A part that is too young is no failure of the release: it comes with the days.
 bool PlanRun::is_held(const Diagnosis& failure) const {
-  const std::string_view version = failure.value("version");
-  for (const SkippedRelease& skipped : index_.skipped(std::string(failure.value("project"))))
+  const std::string_view version = failure.value(Key::version);
+  for (const SkippedRelease& skipped : index_.skipped(std::string(failure.value(Key::project))))
     if (skipped.until != 0 &&
         (skipped.version == version || (is_range(version) && in_range(skipped.version, version))))
       return true;
@@ -190,10 +191,10 @@ std::vector<std::string> PlanRun::withdrawn(const Track& track, const ChosenRele
                                 [&](const Release& release) { return release.version == version; });
     const bool is_old = !chosen.versions.empty() && compare_versions(version, chosen.versions.front()) < 0;
     if (is_offered || is_old) continue;
-    Diagnosis gone = diagnose("EH-M21");
-    gone.with("project", track.project).with("version", version).with("track", track.name);
+    Diagnosis gone = diagnose(Code::release_gone_from_index);
+    gone.with(Key::project, track.project).with(Key::version, version).with(Key::track, track.name);
     for (const SkippedRelease& skipped : index_.skipped(track.project))
-      if (skipped.version == version) gone.with("reason", skipped.reason, "the package index");
+      if (skipped.version == version) gone.with(Key::reason, skipped.reason, "the package index");
     report_.problems.push_back(std::move(gone));
     versions.push_back(version);
   }
@@ -212,10 +213,10 @@ Result<std::vector<std::string>> PlanRun::versions_to_have(const Track& track) {
       return compare_versions(one.version, kept) == 0;
     });
     if (skipped != all.end() && skipped->until != 0) continue;  // it comes with the days
-    Diagnosis gone = diagnose("EH-M21");
-    gone.with("project", track.project).with("version", kept).with("track", track.name);
-    gone.with("kept", kept, "\"keep\" of the plan");
-    gone.with("reason", skipped == all.end() ? "the index lists no such release" : skipped->reason,
+    Diagnosis gone = diagnose(Code::release_gone_from_index);
+    gone.with(Key::project, track.project).with(Key::version, kept).with(Key::track, track.name);
+    gone.with(Key::kept, kept, "\"keep\" of the plan");
+    gone.with(Key::reason, skipped == all.end() ? "the index lists no such release" : skipped->reason,
               "the package index");
     report_.problems.push_back(std::move(gone));
   }
@@ -313,10 +314,10 @@ Result<void> PlanRun::derive(const Track& track, const Row& row, const std::stri
 
 Result<void> PlanRun::run() {
   if (request_.now < memory_.looked)
-    report_.warnings.push_back(diagnose("EH-M22")
-                                   .with("file", path_text(memory_folder(plan_.facts)))
-                                   .with("clock", text_of_time(request_.now))
-                                   .with("expected", text_of_time(memory_.looked)));
+    report_.warnings.push_back(diagnose(Code::clock_behind)
+                                   .with(Key::file, path_text(memory_folder(plan_.facts)))
+                                   .with(Key::clock, text_of_time(request_.now))
+                                   .with(Key::expected, text_of_time(memory_.looked)));
   for (const Track& track : plan_.tracks) TRY(follow_track(track));
   for (const Json& build : old_.document()["builds"].as_array())
     if (!draft_.has_build(build["id"].as_string())) report_.dropped.push_back(build["id"].as_string());
@@ -354,13 +355,13 @@ Json with_compiled(Json document) {
 Result<void> check_manifest(const Plan& plan, const ManifestDraft& draft, const std::string& text) {
   const std::string name = path_text(plan.manifest);
   if (text.size() > manifest::largest_document)
-    return fail(diagnose("EH-M16")
-                    .with("document", name)
-                    .with("member", "components")
-                    .with("problem", "it has " + std::to_string(text.size()) +
-                                         " bytes, and clients read at most " +
-                                         std::to_string(manifest::largest_document))
-                    .with("remedy", "keep fewer releases: \"newest\" and \"keep\" of the tracks"));
+    return fail(diagnose(Code::manifest_fails_for_users)
+                    .with(Key::document, name)
+                    .with(Key::member, "components")
+                    .with(Key::problem, "it has " + std::to_string(text.size()) +
+                                            " bytes, and clients read at most " +
+                                            std::to_string(manifest::largest_document))
+                    .with(Key::remedy, "keep fewer releases: \"newest\" and \"keep\" of the tracks"));
   return manifest::read_manifest(with_compiled(draft.document()), path_text(plan.manifest.parent_path()),
                                  name)
       .map([](const auto&) {});

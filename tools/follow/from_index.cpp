@@ -177,8 +177,9 @@ Result<void> DerivedRepository::keep_wanted_rows() {
   std::erase_if(plan_.tracks, [](const Track& track) { return track.rows.empty(); });
   keep_used_layouts(plan_);
   if (!plan_.tracks.empty()) return {};
-  Diagnosis none = diagnose("EH-S37").with("engine", plan_.engine).with("no_row_for", system);
-  for (const std::string& flavor : flavors) none.with("flavor_here", flavor, "the plan");
+  Diagnosis none =
+      diagnose(Code::build_not_derived).with(Key::engine, plan_.engine).with(Key::no_row_for, system);
+  for (const std::string& flavor : flavors) none.with(Key::flavor_here, flavor, "the plan");
   return fail(std::move(none));
 }
 
@@ -205,34 +206,35 @@ std::vector<std::string> DerivedRepository::derived_before(const std::string& sp
 }
 
 Diagnosis DerivedRepository::unserved(const std::string& version) const {
-  Diagnosis refused = diagnose("EH-S37").with("engine", plan_.engine).with("unserved", version);
-  refused.with("served", join(versions_served(plan_), " and "), path_text(plan_.file));
-  if (plan_.engine == "pytorch") refused.with("adapter", minor_release_of(version));
+  Diagnosis refused =
+      diagnose(Code::build_not_derived).with(Key::engine, plan_.engine).with(Key::unserved, version);
+  refused.with(Key::served, join(versions_served(plan_), " and "), path_text(plan_.file));
+  if (plan_.engine == "pytorch") refused.with(Key::adapter, minor_release_of(version));
   return refused;
 }
 
 Diagnosis DerivedRepository::unknown(const std::string& specifier,
                                      const std::vector<std::string>& known) const {
-  Diagnosis refused = diagnose("EH-S37").with("engine", plan_.engine);
-  refused.with("unknown", specifier.empty() ? "in " + join(versions_served(plan_), " and ") : specifier);
-  refused.with("project", plan_.tracks.front().project, "the plan");
+  Diagnosis refused = diagnose(Code::build_not_derived).with(Key::engine, plan_.engine);
+  refused.with(Key::unknown, specifier.empty() ? "in " + join(versions_served(plan_), " and ") : specifier);
+  refused.with(Key::project, plan_.tracks.front().project, "the plan");
   for (const std::string& version : nearest_to(specifier, known))
-    refused.with("nearest", version, "the package index");
+    refused.with(Key::nearest, version, "the package index");
   return refused;
 }
 
 Diagnosis DerivedRepository::unusable(const SkippedRelease& skipped,
                                       const std::vector<std::string>& known) const {
   for (const Diagnosis& changed : index_.changed())
-    if (changed.value("version") == skipped.version) return changed;
-  Diagnosis refused = diagnose("EH-S37").with("engine", plan_.engine);
-  refused.with("unusable", skipped.version).with("project", skipped.project, "the package index");
-  refused.with("reason", skipped.reason, "the package index");
+    if (changed.value(Key::version) == skipped.version) return changed;
+  Diagnosis refused = diagnose(Code::build_not_derived).with(Key::engine, plan_.engine);
+  refused.with(Key::unusable, skipped.version).with(Key::project, skipped.project, "the package index");
+  refused.with(Key::reason, skipped.reason, "the package index");
   if (skipped.until != 0)
-    refused.with("until", text_of_time(skipped.until))
-        .with("days", std::to_string(plan_.hold_back_days), path_text(plan_.file));
+    refused.with(Key::until, text_of_time(skipped.until))
+        .with(Key::days, std::to_string(plan_.hold_back_days), path_text(plan_.file));
   for (const std::string& version : nearest_to(skipped.version, known))
-    refused.with("nearest", version, "the package index");
+    refused.with(Key::nearest, version, "the package index");
   return refused;
 }
 
@@ -300,7 +302,7 @@ std::optional<Diagnosis> DerivedRepository::without_own_components(const Row& ro
     return std::move(not_as_planned(plan_.engine, version, "",
                                     "its component " + component + " was not compiled here",
                                     how_to_compile(version))
-                         .with("component", component));
+                         .with(Key::component, component));
   }
   return std::nullopt;
 }
@@ -317,7 +319,8 @@ Result<FromIndex> DerivedRepository::derive_rows(const Derivation& derivation, c
       auto missing = without_own_components(row, version);
       auto derived = missing ? Result<DerivedRow>(fail(std::move(*missing)))
                              : derive_row(derivation, track, row, version);
-      if (!derived && derived.error().code != "EH-M19") return fail(std::move(derived).error());
+      if (!derived && derived.error().code != Code::release_not_as_planned)
+        return fail(std::move(derived).error());
       if (!derived) {
         refused[flavor].push_back(std::move(derived).error());
         if (result.left_out.empty()) result.left_out.push_back(refused[flavor].back());

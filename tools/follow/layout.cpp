@@ -152,7 +152,7 @@ Result<manifest::Artifact> choose_files(const Wheel& wheel, const Layout& layout
   auto ranges = publish::ranges_to_fetch(wheel.directory(), artifact, list.entries);
   if (!ranges)
     return fail(
-        unknown_layout(wheel, "its directory is wrong: " + std::string(ranges.error().value("problem"))));
+        unknown_layout(wheel, "its directory is wrong: " + std::string(ranges.error().value(Key::problem))));
   artifact.ranges = std::move(*ranges);
   artifact.files = std::move(list.entries);
   return artifact;
@@ -180,9 +180,9 @@ Result<void> check_license(WheelReader& reader, const Wheel& wheel, const Layout
                      "read " + path +
                          " of the wheel; if it may be published under these terms, give the plan a license "
                          "with its SHA-256, and the layout that license");
-  changed.with("license", layout.license).with("license_file", path);
-  return fail(
-      std::move(changed.with("expected", expected, "plan").with("actual", actual, wheel.published.file)));
+  changed.with(Key::license, layout.license).with(Key::license_file, path);
+  return fail(std::move(
+      changed.with(Key::expected, expected, "plan").with(Key::actual, actual, wheel.published.file)));
 }
 
 Json component_of(const manifest::Artifact& artifact, const Layout& layout, const std::string& version) {

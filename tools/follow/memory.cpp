@@ -53,14 +53,14 @@ Result<Memory> read_memory(const fs::path& facts, const std::string& engine) {
   limits.bytes = largest_memory;
   const auto document = parse_json(text, path_text(file), limits);
   if (!document || (*document)["format"].as_integer() != 1)
-    return fail(
-        diagnose("EH-M17")
-            .with("file", path_text(file))
-            .with("problem", document ? "it is no memory of format 1" : document.error().value("problem"))
-            .with("remedy",
-                  "restore it from the last version; without it, each row is derived again from the "
-                  "facts of its archives, and files without a date are held back again: remove " +
-                      path_text(file)));
+    return fail(diagnose(Code::repository_change_refused)
+                    .with(Key::file, path_text(file))
+                    .with(Key::problem,
+                          document ? "it is no memory of format 1" : document.error().value(Key::problem))
+                    .with(Key::remedy,
+                          "restore it from the last version; without it, each row is derived again from the "
+                          "facts of its archives, and files without a date are held back again: remove " +
+                              path_text(file)));
   Memory memory;
   memory.looked = time_of((*document)["looked"]);
   for (const auto& [project, files] : (*document)["seen"].as_object())

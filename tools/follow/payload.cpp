@@ -66,18 +66,18 @@ Diagnosis of_payload(const Wheel& wheel, Diagnosis failure) {
     return not_as_planned(file.project, file.version, file.file, problem,
                           "compare the file with other copies of it; until then the row is left out");
   };
-  if (failure.code == "EH-N08")
+  if (failure.code == Code::fetched_content_wrong)
     return std::move(other_bytes("it has other bytes than the package index states")
-                         .with("expected", file.sha256, "package index")
-                         .with("actual", failure.value("actual_sha256")));
-  if (failure.code == "EH-F21" || failure.code == "EH-F19")
+                         .with(Key::expected, file.sha256, "package index")
+                         .with(Key::actual, failure.value(Key::actual_sha256)));
+  if (failure.code == Code::archive_not_unpacked || failure.code == Code::archive_entry_refused)
     return std::move(other_bytes("its files are not as its RECORD and its directory say")
-                         .with("archive_failure", failure.code)
-                         .with("archive_problem", failure.value("problem")));
-  return std::move(failure.with("wheel", file.file));
+                         .with(Key::archive_failure, failure.code)
+                         .with(Key::archive_problem, failure.value(Key::problem)));
+  return std::move(failure.with(Key::wheel, file.file));
 }
 
-bool may_go_on(const std::string& code) { return code == "EH-P10" || code.starts_with("EH-N"); }
+bool may_go_on(Code code) { return code == Code::canceled || area_of(code) == Area::network; }
 
 // The facts of one artifact from a tree that has its files and perhaps more.
 Result<void> keep_facts(const manifest::Artifact& artifact, const PublishedFile& file, const fs::path& tree,
@@ -154,8 +154,8 @@ Result<void> NameMemory::check(const PublishedFile& file) const {
       not_as_planned(file.project, file.version, file.file,
                      "the package index states another SHA-256 of it than before",
                      "do not use it before its makers explain the change: an index never replaces a file")
-          .with("expected", known->second.front(), "an earlier run")
-          .with("actual", file.sha256, "package index")));
+          .with(Key::expected, known->second.front(), "an earlier run")
+          .with(Key::actual, file.sha256, "package index")));
 }
 
 Result<Payload> payload_of(const Wheel& wheel, const manifest::Artifact& artifact,
@@ -171,8 +171,8 @@ Result<Payload> payload_of(const Wheel& wheel, const manifest::Artifact& artifac
           std::move(not_as_planned(wheel.published.project, wheel.published.version, wheel.published.file,
                                    "its RECORD now gives other files than an earlier run read",
                                    "remove the facts of this archive if they are wrong, else do not use it")
-                        .with("expected", known->tree, "an earlier run")
-                        .with("actual", artifact.tree, "RECORD")));
+                        .with(Key::expected, known->tree, "an earlier run")
+                        .with(Key::actual, artifact.tree, "RECORD")));
     payload.facts = std::move(*known);
     return payload;
   }
@@ -191,7 +191,7 @@ Result<Payload> payload_of(const Wheel& wheel, const manifest::Artifact& artifac
                       ? unpack_into_cache(build, all, wheel, *place.store, options, progress, cancel)
                       : unpack_into_scratch(build, all, scratch, options, progress, cancel);
   if (!unpacked) {
-    if (!may_go_on(unpacked.error().code) || unpacked.error().code == "EH-N08") clear();
+    if (!may_go_on(unpacked.error().code) || unpacked.error().code == Code::fetched_content_wrong) clear();
     return fail(of_payload(wheel, std::move(unpacked).error()));
   }
   payload.fetched = unpacked->fetched;

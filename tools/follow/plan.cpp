@@ -214,7 +214,7 @@ const Layout* find_layout(const Plan& plan, std::string_view name) {
 }
 
 Result<Plan> read_plan(const fs::path& file) {
-  JsonText text{path_text(file), {}, "EH-M18", "the whole plan", {}};
+  JsonText text{path_text(file), {}, Code::plan_file_mistake, "the whole plan", {}};
   TRY_ASSIGN(text.text, read_file(file, 8u << 20));
   const auto document = parse_json(text.text, text.file);
   if (!document) return fail(text.unreadable(document.error()));

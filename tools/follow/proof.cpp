@@ -80,7 +80,7 @@ Result<Ended> Prover::run(const std::string& program, std::vector<std::string> a
   child.output_bytes = largest_proofs;
   child.cancel = request_.cancel;
   TRY_ASSIGN(const ChildOutcome outcome, run_child(child));
-  if (outcome.canceled) return fail(diagnose("EH-P10"));
+  if (outcome.canceled) return fail(diagnose(Code::canceled));
   Ended ended;
   ended.status = outcome.exit_code;
   if (auto document = parse_json(outcome.output, program)) ended.document = std::move(*document);

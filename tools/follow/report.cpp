@@ -23,18 +23,13 @@ std::string line(std::string_view word, const std::string& text) {
   return padded(word) + printable_line(text) + "\n";
 }
 
-std::string sentence_of(Diagnosis failure) {
-  explain::complete(failure);
-  return explain::one_line(failure);
-}
-
 std::string line_of_row(const ReportedRow& row, bool with_facts) {
   std::string text = row.build.empty() ? row.name : row.build;
   if (row.state == RowState::added || row.state == RowState::changed)
     text += row.proof.empty() ? "  (decided only)" : "  (proven: " + row.proof + ")";
   if (!row.unproven.empty()) text += ": " + row.unproven;
   std::string lines = line(name_of(row.state), text);
-  if (row.why) lines += line("", sentence_of(*row.why));
+  if (row.why) lines += line("", explain::one_line(*row.why));
   if (with_facts)
     for (const Fact& fact : row.facts) lines += line("", fact.what + "  <- " + fact.source);
   return lines;
@@ -105,12 +100,10 @@ std::string text_of(const Report& report, bool with_facts) {
     text += line("license", name + ": the plan has other terms than the manifest before; read them");
   for (const std::string& id : report.dropped)
     text += line("dropped", id + ": the plan does not keep this build any more");
-  for (const Diagnosis& warning : report.warnings) text += line("warning", sentence_of(warning));
+  for (const Diagnosis& warning : report.warnings) text += line("warning", explain::one_line(warning));
   for (const Diagnosis& problem : report.problems) {
-    text += line("problem", sentence_of(problem));
-    Diagnosis complete = problem;
-    explain::complete(complete);
-    for (const std::string& remedy : complete.remedy) text += line("  fix:", remedy);
+    text += line("problem", explain::one_line(problem));
+    for (const std::string& remedy : explain::render(problem).remedy) text += line("  fix:", remedy);
   }
   const std::string rest = pluralize(same, "row is", "rows are") + " unchanged";
   const ReadBytes bytes = bytes_of(report);

@@ -21,7 +21,7 @@ Result<std::string> toolkit_of_release(const Derivation& derivation, Memory& mem
   const auto cuda = read_toolkit(derivation, row, version);
   // A release that is not as the plan describes it has no toolkit that counts; its rows say why if it is
   // chosen.
-  if (!cuda && cuda.error().code != "EH-M19") return fail(cuda.error());
+  if (!cuda && cuda.error().code != Code::release_not_as_planned) return fail(cuda.error());
   return memory.toolkits[wheel] = cuda.value_or("");
 }
 

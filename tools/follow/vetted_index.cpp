@@ -34,12 +34,12 @@ bool VettedIndex::is_changed(const PublishedFile& file) {
     if (const auto seen = project->second.find(file.file); seen != project->second.end())
       before = seen->second.sha256;
   if (before.empty() || before == file.sha256) return false;
-  changed_.push_back(diagnose("EH-M20")
-                         .with("project", file.project)
-                         .with("version", file.version)
-                         .with("file", file.file)
-                         .with("expected", before)
-                         .with("actual", file.sha256, "the package index"));
+  changed_.push_back(diagnose(Code::published_file_changed)
+                         .with(Key::project, file.project)
+                         .with(Key::version, file.version)
+                         .with(Key::file, file.file)
+                         .with(Key::expected, before)
+                         .with(Key::actual, file.sha256, "the package index"));
   return true;
 }
 

@@ -29,11 +29,13 @@ Diagnosis broken_wheel(const PublishedFile& file, const std::string& problem) {
 
 // An archive that cannot be read is a fact about the release; a network that fails or a full disk is not.
 Diagnosis of_wheel(const PublishedFile& file, Diagnosis failure) {
-  failure.with("wheel", file.file);
-  if (failure.code != "EH-F19" && failure.code != "EH-F21") return failure;
-  std::string problem = "its archive is refused: " + std::string(failure.value("problem"));
-  if (const auto entry = failure.value("entry"); !entry.empty()) problem += ", entry " + std::string(entry);
-  return std::move(broken_wheel(file, problem).with("archive_failure", failure.code));
+  failure.with(Key::wheel, file.file);
+  if (failure.code != Code::archive_entry_refused && failure.code != Code::archive_not_unpacked)
+    return failure;
+  std::string problem = "its archive is refused: " + std::string(failure.value(Key::problem));
+  if (const auto entry = failure.value(Key::entry); !entry.empty())
+    problem += ", entry " + std::string(entry);
+  return std::move(broken_wheel(file, problem).with(Key::archive_failure, failure.code));
 }
 
 // The fields of a line of RECORD, which is written as CSV.
@@ -122,10 +124,10 @@ std::string info_folder(const std::map<std::string, Member>& members) {
 
 Diagnosis not_as_planned(const std::string& project, const std::string& version, const std::string& file,
                          const std::string& problem, const std::string& remedy) {
-  Diagnosis diagnosis = diagnose("EH-M19");
-  diagnosis.with("project", project).with("version", version);
-  if (!file.empty()) diagnosis.with("file", file, "package index");
-  return std::move(diagnosis.with("problem", problem).with("remedy", remedy));
+  Diagnosis diagnosis = diagnose(Code::release_not_as_planned);
+  diagnosis.with(Key::project, project).with(Key::version, version);
+  if (!file.empty()) diagnosis.with(Key::file, file, "package index");
+  return std::move(diagnosis.with(Key::problem, problem).with(Key::remedy, remedy));
 }
 
 WheelReader::WheelReader(fs::path scratch, acquire::AcquireOptions options, std::optional<CancelToken> cancel)

@@ -88,10 +88,10 @@ class Making {
 
  private:
   tl::unexpected<Diagnosis> unusable(const std::string& problem) const {
-    return fail(diagnose("EH-F08")
-                    .with("build", installed_.build)
-                    .with("file", "the record of " + installed_.build)
-                    .with("problem", problem));
+    return fail(diagnose(Code::file_damaged)
+                    .with(Key::build, installed_.build)
+                    .with(Key::file, "the record of " + installed_.build)
+                    .with(Key::problem, problem));
   }
 
   Result<void> may_be_passed_on(const std::string& id, const Json& component) const {
@@ -105,12 +105,12 @@ class Making {
                                                                           : "yes";
     const std::string& license_id = license["id"].as_string();
     if (may == "yes" || request_.redistribute.contains(license_id)) return {};
-    return fail(diagnose("EH-P60")
-                    .with("build", installed_.build)
-                    .with("component", id)
-                    .with("license", license_id)
-                    .with("redistribute", may, said.empty() ? "not stated" : "manifest")
-                    .with("url", license["url"].as_string()));
+    return fail(diagnose(Code::redistribution_not_allowed)
+                    .with(Key::build, installed_.build)
+                    .with(Key::component, id)
+                    .with(Key::license, license_id)
+                    .with(Key::redistribute, may, said.empty() ? "not stated" : "manifest")
+                    .with(Key::url, license["url"].as_string()));
   }
 
   // Returns the component's description, with the layer's artifact first.
@@ -156,7 +156,9 @@ class Making {
     const fs::path list_file = installed_.layer / "lists" / tree;
     TRY_ASSIGN(const std::string text, read_file(list_file, largest_list));
     if (sha256_hex(text) != tree)
-      return fail(diagnose("EH-F08").with("build", installed_.build).with("file", path_text(list_file)));
+      return fail(diagnose(Code::file_damaged)
+                      .with(Key::build, installed_.build)
+                      .with(Key::file, path_text(list_file)));
     TRY_ASSIGN(const cache::TreeList list, cache::read_tree_list(text, path_text(list_file)));
     file = request_.folder / (path_of(tree + ".tar.zst"));
     TRY_ASSIGN(const Packed packed, pack_tree(list, installed_.layer / "trees" / tree, file, cancel_));
@@ -249,7 +251,9 @@ Json Artifact::description_with(const std::string& reference) const {
 Result<Artifact> make_artifact(const cache::Installed& installed, const ArtifactRequest& request,
                                const std::optional<CancelToken>& cancel) {
   if (!installed.in_place.empty())
-    return fail(diagnose("EH-S33").with("build", installed.build).with("path", installed.in_place));
+    return fail(diagnose(Code::installation_not_exportable)
+                    .with(Key::build, installed.build)
+                    .with(Key::path, installed.in_place));
   return Making(installed, request, cancel).run();
 }
 

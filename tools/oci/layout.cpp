@@ -18,8 +18,8 @@ constexpr const char* reference_name = "org.opencontainers.image.ref.name";
 
 Diagnosis disk_failure(int error, const fs::path& file) {
   return std::move(diagnose_errno(code_of_write_error(error), error)
-                       .with("file", path_text(file))
-                       .with("folder", path_text(file.parent_path())));
+                       .with(Key::file, path_text(file))
+                       .with(Key::folder, path_text(file.parent_path())));
 }
 
 Result<void> write_blob(const fs::path& blobs, const Blob& blob) {
@@ -38,7 +38,8 @@ Result<void> write_blob(const fs::path& blobs, const Blob& blob) {
 }
 
 tl::unexpected<Diagnosis> no_layout(const fs::path& folder, std::string_view problem) {
-  return fail(diagnose("EH-P47").with("file", path_text(folder)).with("problem", problem));
+  return fail(
+      diagnose(Code::given_file_not_readable).with(Key::file, path_text(folder)).with(Key::problem, problem));
 }
 
 Result<Json> present_entries(const fs::path& folder) {

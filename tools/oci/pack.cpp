@@ -91,15 +91,19 @@ class Packing {
   Result<void> add_content(const cache::TreeEntry& entry) {
     const fs::path file = folder_ / path_of(entry.path);
     const FileDescriptor input(calls::open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!input.valid()) return fail(std::move(diagnose_errno("EH-F01", errno).with("file", path_text(file))));
+    if (!input.valid())
+      return fail(std::move(diagnose_errno(Code::file_not_readable, errno).with(Key::file, path_text(file))));
     Sha256 digest;
     std::uint64_t left = entry.size;
     while (left > 0) {
-      if (cancel_ && cancel_->canceled()) return fail(diagnose("EH-P10").with("file", path_text(file)));
+      if (cancel_ && cancel_->canceled())
+        return fail(diagnose(Code::canceled).with(Key::file, path_text(file)));
       const ssize_t count =
           calls::read(input.get(), buffer_.data(), std::min<std::uint64_t>(buffer_.size(), left));
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return fail(std::move(diagnose_errno("EH-F01", errno).with("file", path_text(file))));
+      if (count < 0)
+        return fail(
+            std::move(diagnose_errno(Code::file_not_readable, errno).with(Key::file, path_text(file))));
       if (count == 0) break;
       digest.update({buffer_.data(), static_cast<std::size_t>(count)});
       if (::archive_write_data(writer_.get(), buffer_.data(), static_cast<std::size_t>(count)) != count)
@@ -107,24 +111,24 @@ class Packing {
       left -= static_cast<std::uint64_t>(count);
     }
     if (const std::string actual = digest.hex(); left > 0 || actual != entry.identity)
-      return fail(diagnose("EH-F08")
-                      .with("file", path_text(file))
-                      .with("expected_sha256", entry.identity, "the tree's list")
-                      .with("actual_sha256", actual));
+      return fail(diagnose(Code::file_damaged)
+                      .with(Key::file, path_text(file))
+                      .with(Key::expected_sha256, entry.identity, "the tree's list")
+                      .with(Key::actual_sha256, actual));
     return {};
   }
 
   Diagnosis failure() const {
     if (output_.error != 0)
       return std::move(diagnose_errno(code_of_write_error(output_.error), output_.error)
-                           .with("file", path_text(output_.file))
-                           .with("folder", path_text(output_.file.parent_path())));
+                           .with(Key::file, path_text(output_.file))
+                           .with(Key::folder, path_text(output_.file.parent_path())));
     const char* said = ::archive_error_string(writer_.get());
     return std::move(
-        diagnose("EH-F16")
-            .with("file", path_text(output_.file))
-            .with("folder", path_text(output_.file.parent_path()))
-            .with("os_said", said != nullptr ? said : "the archive cannot be written", "libarchive"));
+        diagnose(Code::folder_not_writable)
+            .with(Key::file, path_text(output_.file))
+            .with(Key::folder, path_text(output_.file.parent_path()))
+            .with(Key::os_said, said != nullptr ? said : "the archive cannot be written", "libarchive"));
   }
 
   const fs::path& folder_;
@@ -143,8 +147,8 @@ Result<Packed> pack_tree(const cache::TreeList& list, const fs::path& folder, co
       FileDescriptor(calls::open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!output.descriptor.valid())
     return fail(std::move(diagnose_errno(code_of_write_error(errno), errno)
-                              .with("file", path_text(file))
-                              .with("folder", path_text(file.parent_path()))));
+                              .with(Key::file, path_text(file))
+                              .with(Key::folder, path_text(file.parent_path()))));
   const NamesInUtf8 locale;
   Packing packing(folder, output, cancel);
   TRY(packing.begin());
@@ -152,8 +156,8 @@ Result<Packed> pack_tree(const cache::TreeList& list, const fs::path& folder, co
   TRY(packing.finish());
   if (calls::fsync(output.descriptor.get()) != 0)
     return fail(std::move(diagnose_errno(code_of_write_error(errno), errno)
-                              .with("file", path_text(file))
-                              .with("folder", path_text(file.parent_path()))));
+                              .with(Key::file, path_text(file))
+                              .with(Key::folder, path_text(file.parent_path()))));
   return Packed{output.digest.hex(), output.size};
 }
 

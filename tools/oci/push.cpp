@@ -26,7 +26,8 @@ class Reading {
     if (blob.file.empty()) return reading;
     reading->file_ = FileDescriptor(calls::open(blob.file, O_RDONLY | O_CLOEXEC));
     if (!reading->file_.valid())
-      return fail(std::move(diagnose_errno("EH-F01", errno).with("file", path_text(blob.file))));
+      return fail(
+          std::move(diagnose_errno(Code::file_not_readable, errno).with(Key::file, path_text(blob.file))));
     return reading;
   }
 
@@ -96,10 +97,12 @@ class Pushing {
   tl::unexpected<Diagnosis> refuse(const RegistryAnswer& answer, std::string_view step) {
     is_transient_ = answer.is_transient;
     retry_after_ = answer.retry_after;
-    Diagnosis diagnosis = diagnose("EH-N36");
-    diagnosis.with("registry", target_.host).with("repository", target_.repository).with("step", step);
-    diagnosis.with("status", std::to_string(answer.status));
-    if (!answer.said.empty()) diagnosis.with("registry_said", answer.said);
+    Diagnosis diagnosis = diagnose(Code::push_refused);
+    diagnosis.with(Key::registry, target_.host)
+        .with(Key::repository, target_.repository)
+        .with(Key::step, step);
+    diagnosis.with(Key::status, std::to_string(answer.status));
+    if (!answer.said.empty()) diagnosis.with(Key::registry_said, answer.said);
     return fail(std::move(diagnosis));
   }
 
@@ -119,9 +122,12 @@ class Pushing {
       retry_after_.reset();
       auto done = attempt();
       if (done) return {};
-      const std::string& code = done.error().code;
-      if (!is_transient_ && code != "EH-N02" && code != "EH-N03" && code != "EH-N19") return done;
-      if (failures + 1 == tries) return fail(std::move(done.error().with("attempts", std::to_string(tries))));
+      const Code code = done.error().code;
+      if (!is_transient_ && code != Code::no_connection && code != Code::transfer_stalled &&
+          code != Code::proxy_not_reached)
+        return done;
+      if (failures + 1 == tries)
+        return fail(std::move(done.error().with(Key::attempts, std::to_string(tries))));
       TRY(registry_.pause(failures, retry_after_));
       TRY_ASSIGN(const bool there, arrived());
       if (there) return {};
@@ -199,10 +205,10 @@ class Pushing {
   // An upload continues where the registry directs it, but never from TLS to plain HTTP.
   Result<std::string> allowed_place(const RegistryAnswer& answer) const {
     if (answer.url.starts_with("https://") && !answer.location.starts_with("https://"))
-      return fail(diagnose("EH-N11")
-                      .with("url", answer.url)
-                      .with("target", answer.location)
-                      .with("problem", "from https to http"));
+      return fail(diagnose(Code::redirect_refused)
+                      .with(Key::url, answer.url)
+                      .with(Key::target, answer.location)
+                      .with(Key::problem, "from https to http"));
     return answer.location;
   }
 
@@ -238,9 +244,9 @@ class Pushing {
 Result<Pushed> push(const Reference& target, const std::vector<Artifact>& artifacts,
                     const PushOptions& options) {
   if (!target.digest.empty())
-    return fail(diagnose("EH-N35")
-                    .with("reference", target.text())
-                    .with("problem", "what is pushed has its own digest; give a name or a tag"));
+    return fail(diagnose(Code::not_a_registry_reference)
+                    .with(Key::reference, target.text())
+                    .with(Key::problem, "what is pushed has its own digest; give a name or a tag"));
   return Pushing(target, options).run(artifacts);
 }
 

@@ -11,7 +11,10 @@ namespace enginehost::offline {
 namespace {
 
 tl::unexpected<Diagnosis> refused(std::string_view name, std::string_view member, std::string_view problem) {
-  return fail(diagnose("EH-M02").with("document", name).with("member", member).with("problem", problem));
+  return fail(diagnose(Code::member_wrong)
+                  .with(Key::document, name)
+                  .with(Key::member, member)
+                  .with(Key::problem, problem));
 }
 
 Result<std::vector<std::string>> texts_of(const Json& document, const char* member, std::string_view name) {
@@ -42,10 +45,10 @@ Result<SiteRequest> read_request(std::string_view text, std::string_view name) {
   if (document["kind"].as_string() != request_kind)
     return refused(name, "kind", "does not say that this is a request");
   if (const std::int64_t format = document["format"].as_integer(); format != 1)
-    return fail(diagnose("EH-M04")
-                    .with("document", name)
-                    .with("found", std::to_string(format))
-                    .with("supported", "1"));
+    return fail(diagnose(Code::format_too_new)
+                    .with(Key::document, name)
+                    .with(Key::found, std::to_string(format))
+                    .with(Key::supported, "1"));
   SiteRequest request;
   TRY_ASSIGN(request.platform,
              platform::platform_from_json(
@@ -98,9 +101,9 @@ Result<std::vector<Answer>> answer(const settings::Settings& settings, const Sit
       return !aside;
     });
     if (best == plan.candidates.end() && !given.passed_over.empty())
-      return fail(std::move(diagnose("EH-S14")
-                                .with("build", given.passed_over.front(), "catalog")
-                                .with("set_aside_by", "the requesting machine", "its request")
+      return fail(std::move(diagnose(Code::quarantined)
+                                .with(Key::build, given.passed_over.front(), "catalog")
+                                .with(Key::set_aside_by, "the requesting machine", "its request")
                                 .within("answering the request for " + constraint.engine)));
     if (best != plan.candidates.end() && is_installed_there(request, *best->build)) {
       given.build = best->build->id;

@@ -39,18 +39,18 @@ struct Part {
 
 Diagnosis failure_of(int error_number, const fs::path& file) {
   return std::move(diagnose_errno(code_of_write_error(error_number), error_number)
-                       .with("file", path_text(file))
-                       .with("folder", path_text(file.parent_path())));
+                       .with(Key::file, path_text(file))
+                       .with(Key::folder, path_text(file.parent_path())));
 }
 
 Diagnosis in_the_way(const fs::path& file) {
   return std::move(
-      diagnose("EH-P40")
-          .with("program", "engine-cache")
-          .with("problem", path_text(file) +
-                               " is in the way, and was not made by an export of this user: remove it, or "
-                               "name another file")
-          .with("file", path_text(file)));
+      diagnose(Code::argument_wrong)
+          .with(Key::program, "engine-cache")
+          .with(Key::problem, path_text(file) +
+                                  " is in the way, and was not made by an export of this user: remove it, or "
+                                  "name another file")
+          .with(Key::file, path_text(file)));
 }
 
 Result<void> remove_file(const fs::path& file) {
@@ -92,12 +92,12 @@ std::vector<fs::path> parts_beside(const fs::path& file) {
 Result<void> check_beside(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(file, error)) || is_bundle(file)) return {};
-  return fail(diagnose("EH-P40")
-                  .with("program", "engine-cache")
-                  .with("problem", path_text(file) +
-                                       " is no bundle, and import would take it for the one whose parts "
-                                       "lie beside it: move it away, or give the bundle another name")
-                  .with("file", path_text(file)));
+  return fail(diagnose(Code::argument_wrong)
+                  .with(Key::program, "engine-cache")
+                  .with(Key::problem, path_text(file) +
+                                          " is no bundle, and import would take it for the one whose parts "
+                                          "lie beside it: move it away, or give the bundle another name")
+                  .with(Key::file, path_text(file)));
 }
 
 }  // namespace
@@ -145,7 +145,7 @@ Result<void> BundleWriter::State::next_part() {
   if (!S_ISREG(made.st_mode) || made.st_nlink != 1 || is_another_user(made.st_uid))
     return fail(in_the_way(part.unfinished));
   if (calls::flock(part.opened.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    return fail(diagnose("EH-F18").with("file", path_text(part.unfinished)));
+    return fail(diagnose(Code::lock_held).with(Key::file, path_text(part.unfinished)));
   if (calls::ftruncate(part.opened.get(), 0) != 0) return fail(failure_of(errno, part.unfinished));
   // The first part stays open with its lock, which protects all parts. Only one of the others is open at a
   // time.
@@ -196,7 +196,7 @@ la_ssize_t BundleWriter::State::on_write(struct archive*, void* state, const voi
 Diagnosis BundleWriter::State::problem() {
   if (failure) return *failure;
   const char* said = ::archive_error_string(compressor);
-  return diagnose("EH-P99").with("problem", said != nullptr ? said : "the compressor failed");
+  return diagnose(Code::bug).with(Key::problem, said != nullptr ? said : "the compressor failed");
 }
 
 Result<void> BundleWriter::State::put(std::string_view bytes) {
@@ -258,14 +258,15 @@ Result<void> BundleWriter::begin_entry(std::string_view name, std::uint64_t size
 
 Result<void> BundleWriter::write(std::string_view bytes) {
   if (bytes.size() > state_->left)
-    return fail(diagnose("EH-P99").with("problem", "an entry of the bundle became longer than announced"));
+    return fail(
+        diagnose(Code::bug).with(Key::problem, "an entry of the bundle became longer than announced"));
   state_->left -= bytes.size();
   return state_->put(bytes);
 }
 
 Result<void> BundleWriter::end_entry() {
   if (state_->left != 0)
-    return fail(diagnose("EH-P99").with("problem", "an entry of the bundle is shorter than announced"));
+    return fail(diagnose(Code::bug).with(Key::problem, "an entry of the bundle is shorter than announced"));
   static constexpr std::array<char, tar_block> zeros{};
   return state_->put({zeros.data(), static_cast<std::size_t>(padding_of(state_->size))});
 }

@@ -29,10 +29,10 @@ struct Described {
 };
 
 Diagnosis unusable_record(const cache::Installed& installed, std::string_view problem) {
-  return diagnose("EH-F08")
-      .with("build", installed.build)
-      .with("file", path_text(installed.layer / "refs"))
-      .with("problem", problem);
+  return diagnose(Code::file_damaged)
+      .with(Key::build, installed.build)
+      .with(Key::file, path_text(installed.layer / "refs"))
+      .with(Key::problem, problem);
 }
 
 // Reduces paths to their last part, because the location of a user's files is private.
@@ -232,7 +232,9 @@ class ContentsBuilder {
     TRY_ASSIGN(const auto installed, context_.store().record_of(id));
     if (!installed) return fail(context_.store().not_installed(id));
     if (!installed->in_place.empty())
-      return fail(diagnose("EH-S33").with("build", id).with("path", installed->in_place));
+      return fail(diagnose(Code::installation_not_exportable)
+                      .with(Key::build, id)
+                      .with(Key::path, installed->in_place));
     TRY_ASSIGN(const Described described, describe(*installed));
     const manifest::Build& build = *described.build;
     TRY(add_licenses(build));
@@ -331,12 +333,13 @@ class ContentsBuilder {
                                                             : "yes";
       const bool ordered = selection_.licenses_by_order.contains(license.id);
       if (may != "yes" && !ordered)
-        return fail(diagnose("EH-P60")
-                        .with("build", build.id)
-                        .with("component", component->id)
-                        .with("license", license.id)
-                        .with("redistribute", may, license.redistribute.empty() ? "not stated" : "manifest")
-                        .with("url", license.url));
+        return fail(
+            diagnose(Code::redistribution_not_allowed)
+                .with(Key::build, build.id)
+                .with(Key::component, component->id)
+                .with(Key::license, license.id)
+                .with(Key::redistribute, may, license.redistribute.empty() ? "not stated" : "manifest")
+                .with(Key::url, license.url));
       BundledLicense& listed = licenses_[license.id + "\n" + license.sha256];
       listed.id = license.id;
       listed.url = without_passwords(license.url);

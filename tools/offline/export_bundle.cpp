@@ -29,32 +29,35 @@ class Exporting {
   }
 
   Result<void> file(const Blob& blob, const fs::path& from) {
-    const auto damaged = [&](const char* code, std::string_view found) {
+    const auto damaged = [&](Code code, std::string_view found) {
       return fail(diagnose(code)
-                      .with("file", path_text(from))
-                      .with("expected", blob.sha256)
-                      .with("needed_size", std::to_string(blob.size))
-                      .with(code == std::string_view("EH-F04") ? "size" : "found", found));
+                      .with(Key::file, path_text(from))
+                      .with(Key::expected, blob.sha256)
+                      .with(Key::needed_size, std::to_string(blob.size))
+                      .with(code == Code::file_truncated ? Key::size : Key::found, found));
     };
     const FileDescriptor opened(calls::open(from, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
-    if (!opened.valid()) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(from)));
+    if (!opened.valid())
+      return fail(diagnose_errno(Code::file_not_readable, errno).with(Key::file, path_text(from)));
     TRY(writer_.begin_entry(std::string(blob_folder) + blob.sha256, blob.size));
     Sha256 digest;
     std::uint64_t done = 0;
     for (;;) {
       const ssize_t got = calls::read(opened.get(), buffer_.data(), buffer_.size());
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return fail(diagnose_errno("EH-F01", errno).with("file", path_text(from)));
+      if (got < 0)
+        return fail(diagnose_errno(Code::file_not_readable, errno).with(Key::file, path_text(from)));
       if (got == 0) break;
       const std::string_view bytes(buffer_.data(), static_cast<std::size_t>(got));
       done += bytes.size();
-      if (done > blob.size) return damaged("EH-F08", "more bytes");
+      if (done > blob.size) return damaged(Code::file_damaged, "more bytes");
       digest.update(bytes);
       TRY(writer_.write(bytes));
       TRY(report(bytes.size()));
     }
-    if (done < blob.size) return damaged("EH-F04", std::to_string(done));
-    if (const std::string actual = digest.hex(); actual != blob.sha256) return damaged("EH-F08", actual);
+    if (done < blob.size) return damaged(Code::file_truncated, std::to_string(done));
+    if (const std::string actual = digest.hex(); actual != blob.sha256)
+      return damaged(Code::file_damaged, actual);
     return writer_.end_entry();
   }
 
@@ -62,7 +65,7 @@ class Exporting {
   Result<void> report(std::uint64_t more) {
     done_ += more;
     if (context_.cancel() && context_.cancel()->canceled())
-      return fail(diagnose("EH-P10").with("file", path_text(request_.file)));
+      return fail(diagnose(Code::canceled).with(Key::file, path_text(request_.file)));
     if (request_.progress) request_.progress(done_, total_);
     return {};
   }

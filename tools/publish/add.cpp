@@ -27,7 +27,10 @@ namespace {
 namespace fs = std::filesystem;
 
 Diagnosis file_refusal(const fs::path& file, std::string_view problem, std::string_view remedy) {
-  return diagnose("EH-M17").with("file", path_text(file)).with("problem", problem).with("remedy", remedy);
+  return diagnose(Code::repository_change_refused)
+      .with(Key::file, path_text(file))
+      .with(Key::problem, problem)
+      .with(Key::remedy, remedy);
 }
 
 // One of the two inputs: the engine's files, or its plugin.
@@ -60,15 +63,16 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
   std::error_code error;
   const fs::file_type type = fs::status(given, error).type();
   if (type == fs::file_type::none)  // it cannot be determined whether it exists
-    return fail(
-        diagnose_errno("EH-F01", error.default_error_condition().value()).with("file", path_text(given)));
-  if (type == fs::file_type::not_found) return fail(diagnose("EH-F01").with("file", path_text(given)));
+    return fail(diagnose_errno(Code::file_not_readable, error.default_error_condition().value())
+                    .with(Key::file, path_text(given)));
+  if (type == fs::file_type::not_found)
+    return fail(diagnose(Code::file_not_readable).with(Key::file, path_text(given)));
   const bool is_folder = type == fs::file_type::directory;
   if (!is_folder && type != fs::file_type::regular)
-    return fail(diagnose("EH-F01")
-                    .with("file", path_text(given))
-                    .with("problem", type == fs::file_type::fifo ? "a named pipe, not a file"
-                                                                 : "neither a file nor a folder"));
+    return fail(diagnose(Code::file_not_readable)
+                    .with(Key::file, path_text(given))
+                    .with(Key::problem, type == fs::file_type::fifo ? "a named pipe, not a file"
+                                                                    : "neither a file nor a folder"));
   if (is_folder) {
     TRY(check_folder(given, scratch));
     TRY(make_folders(scratch));
@@ -98,8 +102,9 @@ Result<Part> take(const fs::path& given, const AddRequest& request, bool is_main
         Json::object().set("project", normal_project(name.substr(0, name.find('-')))).set("file", name)));
   auto facts = look_into(part.artifact, part.file, scratch / "unpacked");
   // A problem with an archive is reported for the given file.
-  if (!facts && (facts.error().code == "EH-F19" || facts.error().code == "EH-F21"))
-    facts.error().with("file", path_text(given));
+  if (!facts &&
+      (facts.error().code == Code::archive_entry_refused || facts.error().code == Code::archive_not_unpacked))
+    facts.error().with(Key::file, path_text(given));
   TRY_ASSIGN(part.facts, std::move(facts));
   // An archive with an unusual directory is fetched whole.
   if (part.artifact.archive == "zip")
@@ -284,11 +289,12 @@ void decide_names(Part& part, Added& added) {
   part.names_files = path.empty();
   if (!part.names_files)
     added.warnings.push_back(
-        diagnose("EH-M16")
-            .with("document", path_text(added.manifest))
-            .with("member", "components." + part.component)
-            .with("problem", "its files are named by \"tree\" alone: no manifest can hold the path " + path)
-            .with("remedy", "rename it, and add the build again"));
+        diagnose(Code::manifest_fails_for_users)
+            .with(Key::document, path_text(added.manifest))
+            .with(Key::member, "components." + part.component)
+            .with(Key::problem,
+                  "its files are named by \"tree\" alone: no manifest can hold the path " + path)
+            .with(Key::remedy, "rename it, and add the build again"));
 }
 
 struct Room {
@@ -329,12 +335,12 @@ Result<void> fit(const Workspace& workspace, const AddRequest& request, std::vec
     components.set(largest->component, component_of(*largest, request, largest != &parts.front()));
     manifest.set("components", std::move(components));
     added.warnings.push_back(
-        diagnose("EH-M16")
-            .with("document", path_text(added.manifest))
-            .with("member", "components." + largest->component)
-            .with("problem", "its " + pluralize(largest->facts.files.size(), "file is", "files are") +
-                                 " named by \"tree\" alone: with each of them " + problem)
-            .with("remedy",
+        diagnose(Code::manifest_fails_for_users)
+            .with(Key::document, path_text(added.manifest))
+            .with(Key::member, "components." + largest->component)
+            .with(Key::problem, "its " + pluralize(largest->facts.files.size(), "file is", "files are") +
+                                    " named by \"tree\" alone: with each of them " + problem)
+            .with(Key::remedy,
                   "take fewer files (--select), or remove builds that you no longer offer and add this "
                   "one again"));
   }
@@ -442,11 +448,11 @@ Result<Added> add(const Workspace& workspace, const AddRequest& request) {
   if (const std::string problem =
           plugin.plugin_texts ? unserved_release(*plugin.plugin_texts, request.version) : "";
       !problem.empty())
-    added.warnings.push_back(diagnose("EH-M16")
-                                 .with("document", path_text(added.manifest))
-                                 .with("member", "builds." + added.build + ".plugin")
-                                 .with("problem", problem)
-                                 .with("remedy", remedy_of_unserved_release));
+    added.warnings.push_back(diagnose(Code::manifest_fails_for_users)
+                                 .with(Key::document, path_text(added.manifest))
+                                 .with(Key::member, "builds." + added.build + ".plugin")
+                                 .with(Key::problem, problem)
+                                 .with(Key::remedy, remedy_of_unserved_release));
   TRY(put_license(manifest, request, workspace.engine_file(request.engine)));
 
   Json build = Json::object();

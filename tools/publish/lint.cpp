@@ -116,11 +116,11 @@ class LintRun {
 
  private:
   Diagnosis finding(const std::string& member, const std::string& problem, const std::string& remedy) const {
-    return diagnose("EH-M16")
-        .with("document", document_)
-        .with("member", member)
-        .with("problem", problem)
-        .with("remedy", remedy);
+    return diagnose(Code::manifest_fails_for_users)
+        .with(Key::document, document_)
+        .with(Key::member, member)
+        .with(Key::problem, problem)
+        .with(Key::remedy, remedy);
   }
   void error(const std::string& member, const std::string& problem, const std::string& remedy) {
     findings_.errors.push_back(finding(member, problem, remedy));
@@ -431,10 +431,10 @@ class LintRun {
 };
 
 void odd(const std::string& warning, const std::string& document, LintFindings& findings) {
-  findings.errors.push_back(diagnose("EH-M16")
-                                .with("document", document)
-                                .with("problem", warning)
-                                .with("remedy", "correct the spelling, or remove the field"));
+  findings.errors.push_back(diagnose(Code::manifest_fails_for_users)
+                                .with(Key::document, document)
+                                .with(Key::problem, warning)
+                                .with(Key::remedy, "correct the spelling, or remove the field"));
 }
 
 void look_at(const Workspace& workspace, const fs::path& file, SeenNames& seen, LintFindings& findings) {
@@ -474,12 +474,12 @@ LintFindings lint(const Workspace& workspace, std::optional<std::int64_t> now) {
   const auto files = workspace.engine_files();
   if (!files) findings.errors.push_back(files.error());
   if (files && files->empty())
-    findings.errors.push_back(diagnose("EH-M16")
-                                  .with("document", path_text(workspace.folder()))
-                                  .with("problem", workspace.has_engines_folder()
-                                                       ? "there is no manifest in engines/"
-                                                       : "its index.json lists no manifest")
-                                  .with("remedy", "add a build: engine-manifest add"));
+    findings.errors.push_back(diagnose(Code::manifest_fails_for_users)
+                                  .with(Key::document, path_text(workspace.folder()))
+                                  .with(Key::problem, workspace.has_engines_folder()
+                                                          ? "there is no manifest in engines/"
+                                                          : "its index.json lists no manifest")
+                                  .with(Key::remedy, "add a build: engine-manifest add"));
   const auto index = workspace.index();
   for (const std::string& warning : workspace.warnings()) odd(warning, "repository.json", findings);
   if (index && *index)

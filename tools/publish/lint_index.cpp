@@ -16,18 +16,18 @@ void as_its_index_says(const Workspace& workspace, const std::string& name, cons
     if (path_text(workspace.folder() / path_of(entry.path)) != name) continue;
     const std::string digest = sha256_hex(text);
     if (digest != entry.sha256)
-      findings.errors.push_back(diagnose("EH-M05")
-                                    .with("document", name)
-                                    .with("expected", entry.sha256, "index.json")
-                                    .with("found", digest, "document")
-                                    .with("remedy", "correct its \"sha256\" and \"size\" in index.json"));
+      findings.errors.push_back(diagnose(Code::manifest_differs_from_index)
+                                    .with(Key::document, name)
+                                    .with(Key::expected, entry.sha256, "index.json")
+                                    .with(Key::found, digest, "document")
+                                    .with(Key::remedy, "correct its \"sha256\" and \"size\" in index.json"));
     else if (entry.size != 0 && entry.size != text.size())
-      findings.errors.push_back(diagnose("EH-M16")
-                                    .with("document", "index.json")
-                                    .with("problem", "it says that " + name + " has " +
-                                                         pluralize(entry.size, "byte", "bytes") +
-                                                         ", and it has " + std::to_string(text.size()))
-                                    .with("remedy", "correct \"size\""));
+      findings.errors.push_back(diagnose(Code::manifest_fails_for_users)
+                                    .with(Key::document, "index.json")
+                                    .with(Key::problem, "it says that " + name + " has " +
+                                                            pluralize(entry.size, "byte", "bytes") +
+                                                            ", and it has " + std::to_string(text.size()))
+                                    .with(Key::remedy, "correct \"size\""));
   }
 }
 
@@ -40,11 +40,11 @@ void vendor_facts_as_the_index_says(const Workspace& workspace, LintFindings& fi
   if (!bytes) return findings.errors.push_back(bytes.error());
   if (const std::string digest = sha256_hex(*bytes); digest != entry.sha256)
     return findings.errors.push_back(
-        diagnose("EH-M05")
-            .with("document", path_text(file))
-            .with("expected", entry.sha256, "index.json")
-            .with("found", digest, "document")
-            .with("remedy", "correct its \"sha256\" and \"size\" in index.json"));
+        diagnose(Code::manifest_differs_from_index)
+            .with(Key::document, path_text(file))
+            .with(Key::expected, entry.sha256, "index.json")
+            .with(Key::found, digest, "document")
+            .with(Key::remedy, "correct its \"sha256\" and \"size\" in index.json"));
   if (const auto facts = vendor::read_facts(*bytes, path_text(file), &vendor::built_in()); !facts)
     findings.errors.push_back(facts.error());
 }
@@ -57,12 +57,12 @@ void as_its_path_says(const Workspace& workspace, const std::string& name, const
     if (path_text(workspace.folder() / path_of(entry.path)) == name && !entry.engine.empty() &&
         entry.engine != engine)
       findings.errors.push_back(
-          diagnose("EH-M16")
-              .with("document", "index.json")
-              .with("problem", "the path " + entry.path + " names the engine " + entry.engine +
-                                   ", and the manifest is one of " + engine)
-              .with("remedy", "rename the file to " + manifest::path_of_manifest(engine, entry.sha256) +
-                                  ", and correct \"path\""));
+          diagnose(Code::manifest_fails_for_users)
+              .with(Key::document, "index.json")
+              .with(Key::problem, "the path " + entry.path + " names the engine " + entry.engine +
+                                      ", and the manifest is one of " + engine)
+              .with(Key::remedy, "rename the file to " + manifest::path_of_manifest(engine, entry.sha256) +
+                                     ", and correct \"path\""));
 }
 
 }  // namespace enginehost::publish

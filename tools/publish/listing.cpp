@@ -11,11 +11,12 @@ namespace {
 namespace fs = std::filesystem;
 
 Diagnosis unreadable(const fs::path& path, const std::error_code& error) {
-  Diagnosis diagnosis = diagnose_errno("EH-M17", error.default_error_condition().value());
-  const std::string problem = "it cannot be looked at: " + std::string(diagnosis.value("os_said"));
-  return diagnosis.with("folder", path_text(path))
-      .with("problem", problem)
-      .with("remedy", "let this user read it, and see whether its disk is whole");
+  Diagnosis diagnosis =
+      diagnose_errno(Code::repository_change_refused, error.default_error_condition().value());
+  const std::string problem = "it cannot be looked at: " + std::string(diagnosis.value(Key::os_said));
+  return diagnosis.with(Key::folder, path_text(path))
+      .with(Key::problem, problem)
+      .with(Key::remedy, "let this user read it, and see whether its disk is whole");
 }
 
 bool is_absent(const std::error_code& error) {

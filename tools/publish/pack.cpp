@@ -43,23 +43,25 @@ int open_file(archive* handle, const fs::path& file) {
 // A full disk is reported for the archive, whichever file was being added.
 Diagnosis not_written(archive* handle, const fs::path& archive_file, const fs::path& added) {
   const int why = archive_errno(handle);
-  if (const std::string_view code = code_of_write_error(why); code != "EH-F16")
+  if (const Code code = code_of_write_error(why); code != Code::folder_not_writable)
     return diagnose_errno(code, why)
-        .with("file", path_text(archive_file))
-        .with("folder", path_text(archive_file.parent_path()));
+        .with(Key::file, path_text(archive_file))
+        .with(Key::folder, path_text(archive_file.parent_path()));
   const char* const said = archive_error_string(handle);
-  return diagnose("EH-M17")
-      .with("file", path_text(added))
-      .with("problem", said != nullptr ? said : "it cannot be packed");
+  return diagnose(Code::repository_change_refused)
+      .with(Key::file, path_text(added))
+      .with(Key::problem, said != nullptr ? said : "it cannot be packed");
 }
 
 Result<void> add_file(archive* handle, const fs::path& archive_file, const fs::path& file,
                       const std::string& name) {
   const auto wrong = [&](std::string_view problem) {
-    return fail(diagnose("EH-M17").with("file", path_text(file)).with("problem", problem));
+    return fail(diagnose(Code::repository_change_refused)
+                    .with(Key::file, path_text(file))
+                    .with(Key::problem, problem));
   };
   const auto unreadable = [&](int why) {
-    return fail(diagnose_errno("EH-F01", why).with("file", path_text(file)));
+    return fail(diagnose_errno(Code::file_not_readable, why).with(Key::file, path_text(file)));
   };
   calls::Status status{};
   if (calls::lstat(file, &status) != 0) return unreadable(errno);
@@ -116,8 +118,9 @@ Result<void> pack_folder(const fs::path& folder, const fs::path& archive_file) {
   for (const fs::path& one : entries) names.push_back(generic_text(one));
   std::sort(names.begin(), names.end());
   if (names.empty())
-    return fail(
-        diagnose("EH-M17").with("folder", path_text(folder)).with("problem", "there is no file in it"));
+    return fail(diagnose(Code::repository_change_refused)
+                    .with(Key::folder, path_text(folder))
+                    .with(Key::problem, "there is no file in it"));
   const NamesInUtf8 locale;
   const std::unique_ptr<archive, CloseArchive> handle(archive_write_new());
   if (archive_write_set_format_pax_restricted(handle.get()) != ARCHIVE_OK ||

@@ -48,13 +48,13 @@ Result<std::vector<transfer::Range>> ranges_to_fetch(const acquire::ZipDirectory
 Result<std::vector<transfer::Range>> ranges_to_fetch(const fs::path& archive,
                                                      const manifest::Artifact& artifact,
                                                      const std::vector<cache::TreeEntry>& files) {
-  TRY_ASSIGN(const FileDescriptor file, open_to_read(archive, "EH-F01"));
+  TRY_ASSIGN(const FileDescriptor file, open_to_read(archive, Code::file_not_readable));
   TRY_ASSIGN(const auto directory, acquire::read_zip_directory(file.get(), artifact.size.value_or(0)));
   return ranges_to_fetch(directory, artifact, files);
 }
 
 Result<transfer::ChunkList> chunk_list_of(const std::filesystem::path& file, std::uint64_t chunk) {
-  TRY_ASSIGN(const FileDescriptor opened, open_to_read(file, "EH-N14"));
+  TRY_ASSIGN(const FileDescriptor opened, open_to_read(file, Code::source_file_not_readable));
   transfer::ChunkList list{0, chunk, {}};
   std::vector<char> buffer(1u << 20);
   Sha256 hash;
@@ -62,7 +62,8 @@ Result<transfer::ChunkList> chunk_list_of(const std::filesystem::path& file, std
   for (;;) {
     const std::size_t room = std::min<std::uint64_t>(buffer.size(), chunk - in_chunk);
     const ssize_t got = calls::read(opened.get(), buffer.data(), room);
-    if (got < 0) return fail(diagnose_errno("EH-N14", errno).with("file", path_text(file)));
+    if (got < 0)
+      return fail(diagnose_errno(Code::source_file_not_readable, errno).with(Key::file, path_text(file)));
     hash.update(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
     in_chunk += static_cast<std::uint64_t>(got);
     list.size += static_cast<std::uint64_t>(got);

@@ -28,8 +28,8 @@ constexpr std::string_view old_ending = ".old";
 
 Diagnosis disk_failure(const fs::path& file, int error_number) {
   return diagnose_errno(code_of_write_error(error_number), error_number)
-      .with("file", path_text(file))
-      .with("folder", path_text(file.parent_path()));
+      .with(Key::file, path_text(file))
+      .with(Key::folder, path_text(file.parent_path()));
 }
 
 // The repository's files: path in the folder, and the digest that a document gives it, or empty.
@@ -71,10 +71,10 @@ Result<Documents> documents_of(const Workspace& workspace, const manifest::Index
             if (source.kind == manifest::Source::Kind::file && !path_of(source.location).is_absolute()) {
               // lint checked engines/; this checks what is copied and where to.
               if (!workspace.file_of(source.location))
-                return fail(diagnose("EH-M17")
-                                .with("file", path_text(file))
-                                .with("problem", source.location + " leaves the repository")
-                                .with("remedy", "put the file below files/"));
+                return fail(diagnose(Code::repository_change_refused)
+                                .with(Key::file, path_text(file))
+                                .with(Key::problem, source.location + " leaves the repository")
+                                .with(Key::remedy, "put the file below files/"));
               paths.insert_or_assign(source.location, *digest);
             }
   }
@@ -96,10 +96,10 @@ Result<void> bring_all(const fs::path& from, const fs::path& to) {
   for (const fs::path& one : entries) {
     TRY_ASSIGN(const fs::file_type type, type_of(from / one));
     if (type == fs::file_type::directory)
-      return fail(diagnose("EH-M17")
-                      .with("folder", path_text(from / one))
-                      .with("problem", "it is a link to a folder, and the folder around it is replaced")
-                      .with("remedy", "put the files themselves there, or mount their disk there"));
+      return fail(diagnose(Code::repository_change_refused)
+                      .with(Key::folder, path_text(from / one))
+                      .with(Key::problem, "it is a link to a folder, and the folder around it is replaced")
+                      .with(Key::remedy, "put the files themselves there, or mount their disk there"));
     if (type == fs::file_type::regular) TRY(bring(from / one, to / one));
   }
   return {};
@@ -111,18 +111,20 @@ Result<fs::path> where_it_leads(fs::path out) {
   if (!fs::is_symlink(fs::symlink_status(out, error))) return out;
   fs::path folder = fs::canonical(out, error);
   if (!error) return folder;
-  return fail(diagnose_errno("EH-M17", error.default_error_condition().value())
-                  .with("folder", path_text(out))
-                  .with("problem", "it is a link to " + path_text(fs::read_symlink(out, error)) +
-                                       ", which cannot be found")
-                  .with("remedy", "make that folder, or name another"));
+  return fail(diagnose_errno(Code::repository_change_refused, error.default_error_condition().value())
+                  .with(Key::folder, path_text(out))
+                  .with(Key::problem, "it is a link to " + path_text(fs::read_symlink(out, error)) +
+                                          ", which cannot be found")
+                  .with(Key::remedy, "make that folder, or name another"));
 }
 
 // Checks that the target is a folder and does not contain the workspace, because it is replaced as a whole.
 Result<void> check_target(const Workspace& workspace, const fs::path& out) {
   const auto refused = [&](std::string_view problem, std::string_view remedy) {
-    return fail(
-        diagnose("EH-M17").with("folder", path_text(out)).with("problem", problem).with("remedy", remedy));
+    return fail(diagnose(Code::repository_change_refused)
+                    .with(Key::folder, path_text(out))
+                    .with(Key::problem, problem)
+                    .with(Key::remedy, remedy));
   };
   TRY_ASSIGN(const fs::file_type type, type_of(out));
   if (type == fs::file_type::not_found) return {};
@@ -141,11 +143,11 @@ Result<void> check_target(const Workspace& workspace, const fs::path& out) {
 
 // Addresses the failure to the keeper, who has to sign.
 Diagnosis to_be_signed(Diagnosis missing, const manifest::Root& root) {
-  const bool index = path_of(std::string(missing.value("document"))).filename() == "index.json";
+  const bool index = path_of(std::string(missing.value(Key::document))).filename() == "index.json";
   std::vector<std::string> ids;
   for (const manifest::PublicKey& key : root.keys_for(index ? manifest::Role::index : manifest::Role::root))
     ids.push_back(key.id);
-  return missing.with("remedy",
+  return missing.with(Key::remedy,
                       "engine-manifest sign, with --key of " + join(ids, " or ") + ", then publish again");
 }
 
@@ -216,10 +218,10 @@ Result<std::optional<std::string>> published_index(const fs::path& out) {
   if (there.empty()) return std::nullopt;
   TRY_ASSIGN(const bool published, is_there(out / "index.json"));
   if (!published)
-    return fail(diagnose("EH-M17")
-                    .with("folder", path_text(out))
-                    .with("problem", "it holds other things than a published repository")
-                    .with("remedy", "name an empty folder, or one that publish wrote"));
+    return fail(diagnose(Code::repository_change_refused)
+                    .with(Key::folder, path_text(out))
+                    .with(Key::problem, "it holds other things than a published repository")
+                    .with(Key::remedy, "name an empty folder, or one that publish wrote"));
   return read_file(out / "index.json", 8u << 20).map([](std::string&& text) {
     return std::optional(std::move(text));
   });
@@ -231,13 +233,13 @@ Result<void> check_newer(const fs::path& out, const std::string& there, std::int
   TRY_ASSIGN(const Json document, parse_json(there, name));
   TRY_ASSIGN(const manifest::Index before, manifest::read_index(document, name));
   if (before.serial >= serial)
-    return fail(diagnose("EH-M11")
-                    .with("document", "the index to be published")
-                    .with("repository", path_text(out))
-                    .with("found", std::to_string(serial))
-                    .with("expected", std::to_string(before.serial + 1))
-                    .with("remedy", "publish from the folder that made version " +
-                                        std::to_string(before.serial) + ", or from a copy of it"));
+    return fail(diagnose(Code::older_than_seen)
+                    .with(Key::document, "the index to be published")
+                    .with(Key::repository, path_text(out))
+                    .with(Key::found, std::to_string(serial))
+                    .with(Key::expected, std::to_string(before.serial + 1))
+                    .with(Key::remedy, "publish from the folder that made version " +
+                                           std::to_string(before.serial) + ", or from a copy of it"));
   return {};
 }
 
@@ -275,25 +277,26 @@ Result<void> check_root(const Workspace& workspace, const std::optional<manifest
   const std::string version = std::to_string(published.version);
   if (published.texts.empty()) return {};
   if (!root)
-    return fail(diagnose("EH-M17")
-                    .with("folder", path_text(workspace.folder()))
-                    .with("problem", "it is not signed, and what is published in " + path_text(out) +
-                                         " is (root " + version + "): machines that saw it refuse this one")
-                    .with("remedy",
+    return fail(diagnose(Code::repository_change_refused)
+                    .with(Key::folder, path_text(workspace.folder()))
+                    .with(Key::problem, "it is not signed, and what is published in " + path_text(out) +
+                                            " is (root " + version +
+                                            "): machines that saw it refuse this one")
+                    .with(Key::remedy,
                           "publish from the folder that has its root.json and roots/, or publish "
                           "under another address: name an empty folder"));
-  auto refused = diagnose("EH-M11");
-  refused.with("document", "the root to be published")
-      .with("repository", path_text(out))
-      .with("found", std::to_string(root->version))
-      .with("remedy", "publish from the folder that made version " + version +
-                          ", which has it in root.json and in roots/, or from a copy of it");
-  if (root->version < published.version) return fail(refused.with("expected", version));
+  auto refused = diagnose(Code::older_than_seen);
+  refused.with(Key::document, "the root to be published")
+      .with(Key::repository, path_text(out))
+      .with(Key::found, std::to_string(root->version))
+      .with(Key::remedy, "publish from the folder that made version " + version +
+                             ", which has it in root.json and in roots/, or from a copy of it");
+  if (root->version < published.version) return fail(refused.with(Key::expected, version));
   if (root->version > published.version) return {};
   TRY_ASSIGN(const std::string text, read_file(workspace.folder() / "root.json", 8u << 20));
   if (std::find(published.texts.begin(), published.texts.end(), text) == published.texts.end())
-    return fail(refused.with("expected", std::to_string(published.version + 1))
-                    .with("problem", "another root with this version is published there"));
+    return fail(refused.with(Key::expected, std::to_string(published.version + 1))
+                    .with(Key::problem, "another root with this version is published there"));
   return {};
 }
 
@@ -326,30 +329,31 @@ Result<Published> publish(const Workspace& workspace, const fs::path& given, std
   // The lock ensures that the checked files are the copied ones. A user who may only read the folder
   // publishes what is already signed.
   auto unchanged = workspace.lock("engine-manifest publish");
-  if (!unchanged && unchanged.error().code != "EH-F16") return fail(std::move(unchanged).error());
+  if (!unchanged && unchanged.error().code != Code::folder_not_writable)
+    return fail(std::move(unchanged).error());
   if (LintFindings findings = lint(workspace, now); !findings.errors.empty())
-    return fail(std::move(findings.errors.front().with("errors", std::to_string(findings.errors.size()))));
+    return fail(std::move(findings.errors.front().with(Key::errors, std::to_string(findings.errors.size()))));
   TRY_ASSIGN(const std::optional<manifest::Root> root, workspace.root());
   TRY_ASSIGN(const bool new_index, workspace.prepare(now));
   if (root && new_index)
-    return fail(to_be_signed(diagnose("EH-M08")
-                                 .with("document", path_text(workspace.folder() / "index.json"))
-                                 .with("repository", path_text(workspace.folder()))
-                                 .with("expected", std::to_string(root->index_threshold))
-                                 .with("found", "0"),
+    return fail(to_be_signed(diagnose(Code::too_few_signatures)
+                                 .with(Key::document, path_text(workspace.folder() / "index.json"))
+                                 .with(Key::repository, path_text(workspace.folder()))
+                                 .with(Key::expected, std::to_string(root->index_threshold))
+                                 .with(Key::found, "0"),
                              *root));
   TRY_ASSIGN(std::vector<Diagnosis> missing, missing_signatures(workspace));
   const auto first_of_timestamp = std::stable_partition(
       missing.begin(), missing.end(),
-      [](const Diagnosis& one) { return !one.value("document").ends_with(timestamp_file); });
+      [](const Diagnosis& one) { return !one.value(Key::document).ends_with(timestamp_file); });
   if (missing.begin() != first_of_timestamp) return fail(to_be_signed(std::move(missing.front()), *root));
 
   TRY_ASSIGN(const std::optional<manifest::Index> index, workspace.index());
   if (!index)
-    return fail(diagnose("EH-M17")
-                    .with("folder", path_text(workspace.folder()))
-                    .with("problem", "its index.json was removed meanwhile")
-                    .with("remedy", "run it again"));
+    return fail(diagnose(Code::repository_change_refused)
+                    .with(Key::folder, path_text(workspace.folder()))
+                    .with(Key::problem, "its index.json was removed meanwhile")
+                    .with(Key::remedy, "run it again"));
   TRY_ASSIGN(const std::string bytes, read_file(workspace.folder() / "index.json", 8u << 20));
   TRY(make_folders(out.parent_path()));
   // A second publisher sees what the first one published.

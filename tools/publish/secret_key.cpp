@@ -57,16 +57,16 @@ Result<manifest::Signature> SecretKey::sign(std::string_view bytes, std::string 
     global = ed25519_signature(seed_, commented + signature.trusted_comment);
   }
   if (!global)
-    return fail(diagnose("EH-M15")
-                    .with("file", public_.id)
-                    .with("problem", "the cryptographic library cannot sign with it"));
+    return fail(diagnose(Code::key_file_unusable)
+                    .with(Key::file, public_.id)
+                    .with(Key::problem, "the cryptographic library cannot sign with it"));
   signature.global = *global;
   return signature;
 }
 
 Result<SecretKey> read_secret_key(std::string_view text, const std::string& name, const AskPassphrase& ask) {
   const auto wrong = [&](std::string_view problem) {
-    return fail(diagnose("EH-M15").with("file", name).with("problem", problem));
+    return fail(diagnose(Code::key_file_unusable).with(Key::file, name).with(Key::problem, problem));
   };
   const std::vector<std::string> lines = split(trim(text), '\n');
   std::string bytes = lines.size() == 2 ? manifest::bytes_of_base64(trim(lines[1])) : std::string();
@@ -96,10 +96,11 @@ Result<SecretKey> read_secret_key(std::string_view text, const std::string& name
   wipe(secret);
   // A wrong passphrase gives a seed that does not fit the public key.
   if (const auto own = ed25519_public_key(seed); !own || *own != public_key.bytes)
-    return fail(diagnose("EH-M15")
-                    .with("file", name)
-                    .with("problem", "the passphrase is wrong, or the key is damaged")
-                    .with("remedy", "give the passphrase that minisign -G asked for when it made the key"));
+    return fail(
+        diagnose(Code::key_file_unusable)
+            .with(Key::file, name)
+            .with(Key::problem, "the passphrase is wrong, or the key is damaged")
+            .with(Key::remedy, "give the passphrase that minisign -G asked for when it made the key"));
   return SecretKey(std::move(public_key), std::move(seed));
 }
 

@@ -24,7 +24,10 @@ constexpr std::int64_t root_lifetime_in_indexes =
     3;  // an expired root stops everything, so it is valid for longer
 
 Diagnosis refusal(const fs::path& folder, std::string_view problem, std::string_view remedy) {
-  return diagnose("EH-M17").with("folder", path_text(folder)).with("problem", problem).with("remedy", remedy);
+  return diagnose(Code::repository_change_refused)
+      .with(Key::folder, path_text(folder))
+      .with(Key::problem, problem)
+      .with(Key::remedy, remedy);
 }
 
 Diagnosis refusal(const Workspace& workspace, std::string_view problem, std::string_view remedy) {
@@ -287,10 +290,10 @@ Result<std::vector<Diagnosis>> root_contradictions(const Workspace& workspace) {
   if (!root) return found;
   const auto wrong = [&](const std::string& problem) {
     found.push_back(
-        diagnose("EH-M16")
-            .with("document", path_text(workspace.folder() / "root.json"))
-            .with("problem", problem)
-            .with("remedy", "engine-manifest sign, with a key that the root gives the role root"));
+        diagnose(Code::manifest_fails_for_users)
+            .with(Key::document, path_text(workspace.folder() / "root.json"))
+            .with(Key::problem, problem)
+            .with(Key::remedy, "engine-manifest sign, with a key that the root gives the role root"));
   };
   TRY_ASSIGN(const Copy copy, copy_of(workspace, *root));
   const std::string name = path_text(numbered(workspace, root->version));
@@ -315,11 +318,12 @@ Result<std::optional<Diagnosis>> root_date(const Workspace& workspace, std::int6
   if (!root || (!expired && !half_over(*root, now))) return std::nullopt;
   std::vector<std::string> ids;
   for (const manifest::PublicKey& key : root->keys_for(Role::root)) ids.push_back(key.id);
-  Diagnosis found = diagnose("EH-M16");
-  found.with("document", path_text(workspace.folder() / "root.json"))
-      .with("problem", expired ? "it expired at " + root->expires + ": users' machines install nothing more"
-                               : "it is valid until " + root->expires + ", and no index renews it")
-      .with("remedy", "engine-manifest sign, with --key of " + join(ids, " or "));
+  Diagnosis found = diagnose(Code::manifest_fails_for_users);
+  found.with(Key::document, path_text(workspace.folder() / "root.json"))
+      .with(Key::problem, expired
+                              ? "it expired at " + root->expires + ": users' machines install nothing more"
+                              : "it is valid until " + root->expires + ", and no index renews it")
+      .with(Key::remedy, "engine-manifest sign, with --key of " + join(ids, " or "));
   return std::optional(std::move(found));
 }
 
@@ -345,10 +349,10 @@ Result<std::vector<Diagnosis>> missing_signatures(const Workspace& workspace) {
   if (stamped)
     TRY(check(*root, Role::timestamp, timestamp_file));
   else
-    missing.push_back(diagnose("EH-M08")
-                          .with("document", path_text(workspace.folder() / timestamp_file))
-                          .with("expected", std::to_string(root->timestamp_threshold))
-                          .with("found", "0"));
+    missing.push_back(diagnose(Code::too_few_signatures)
+                          .with(Key::document, path_text(workspace.folder() / timestamp_file))
+                          .with(Key::expected, std::to_string(root->timestamp_threshold))
+                          .with(Key::found, "0"));
   return missing;
 }
 
@@ -410,7 +414,9 @@ Result<cache::FileLock> lock_for_stamp(const fs::path& folder) {
   TRY_ASSIGN(const bool is_workspace, is_there(folder / "repository.json"));
   std::error_code error;
   const fs::path published = fs::canonical(folder, error);
-  if (error) return fail(diagnose_errno("EH-F16", error.value()).with("folder", path_text(folder)));
+  if (error)
+    return fail(
+        diagnose_errno(Code::folder_not_writable, error.value()).with(Key::folder, path_text(folder)));
   return cache::FileLock::exclusive(is_workspace ? folder / ".lock" : lock_of_published(published),
                                     "engine-manifest sign");
 }
@@ -425,7 +431,7 @@ Result<Stamped> stamp(const fs::path& folder, const std::vector<SecretKey>& keys
         refusal(folder, "it has no root.json, so nobody signed it", "engine-manifest sign with --key first"));
   const auto lock = lock_for_stamp(folder);
   // The lock lies beside a published folder, where the job that stamps may not be allowed to write.
-  if (!lock && lock.error().code != "EH-F16") return fail(lock.error());
+  if (!lock && lock.error().code != Code::folder_not_writable) return fail(lock.error());
   return stamp_locked(folder, keys, hours, now);
 }
 
@@ -478,9 +484,9 @@ Result<Signed> sign(const Workspace& workspace, const std::vector<SecretKey>& ke
   }
   TRY_ASSIGN(const std::vector<Diagnosis> missing, missing_signatures(workspace));
   for (const Diagnosis& one : missing)
-    result.missing.push_back(path_text(path_of(std::string(one.value("document"))).filename()) + " has " +
-                             std::string(one.value("found")) + " of " + std::string(one.value("expected")) +
-                             " signatures");
+    result.missing.push_back(path_text(path_of(std::string(one.value(Key::document))).filename()) + " has " +
+                             std::string(one.value(Key::found)) + " of " +
+                             std::string(one.value(Key::expected)) + " signatures");
   return result;
 }
 

@@ -33,10 +33,10 @@ Result<Json> prepare_vendor_facts(const fs::path& folder, const std::optional<Js
     const auto bytes = read_file(folder / path_of(published), vendor::largest_document);
     const auto last = bytes ? parse_json(*bytes, published) : fail(bytes.error());
     if (last && (*last)["serial"].as_integer() >= read->facts.serial)
-      return fail(diagnose("EH-M27")
-                      .with("document", path_text(folder / "vendor-facts.json"))
-                      .with("found", std::to_string(read->facts.serial))
-                      .with("expected", std::to_string((*last)["serial"].as_integer())));
+      return fail(diagnose(Code::vendor_facts_older)
+                      .with(Key::document, path_text(folder / "vendor-facts.json"))
+                      .with(Key::found, std::to_string(read->facts.serial))
+                      .with(Key::expected, std::to_string((*last)["serial"].as_integer())));
   }
   const auto made = read_file(folder / path_of(path), vendor::largest_document);
   if (!made || *made != read->bytes) {

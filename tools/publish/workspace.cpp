@@ -19,7 +19,10 @@ namespace fs = std::filesystem;
 constexpr std::int64_t day = 86'400;
 
 Diagnosis refusal(const fs::path& folder, std::string_view problem, std::string_view remedy) {
-  return diagnose("EH-M17").with("folder", path_text(folder)).with("problem", problem).with("remedy", remedy);
+  return diagnose(Code::repository_change_refused)
+      .with(Key::folder, path_text(folder))
+      .with(Key::problem, problem)
+      .with(Key::remedy, remedy);
 }
 
 Result<std::vector<fs::path>> json_files(const fs::path& folder) {

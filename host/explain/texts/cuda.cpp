@@ -9,51 +9,59 @@ namespace {
 
 struct CudaErrorText {
   std::int64_t number;
-  std::string_view code, runtime_name, driver_name, sentence;
+  Code code = Code::none;
+  std::string_view runtime_name, driver_name, sentence;
   bool vague = false;  // a sentence that other programs use too: it counts only beside the word CUDA
 };
 constexpr CudaErrorText rows[] = {
-    {2, "EH-G12", "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY", "out of memory", true},
-    {3, "EH-G14", "cudaErrorInitializationError", "CUDA_ERROR_NOT_INITIALIZED", "initialization error", true},
-    {34, "EH-G02", "cudaErrorStubLibrary", "CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"},
-    {35, "EH-G03", "cudaErrorInsufficientDriver", "",
+    {2, Code::gpu_busy, "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY", "out of memory", true},
+    {3, Code::cuda_after_fork, "cudaErrorInitializationError", "CUDA_ERROR_NOT_INITIALIZED",
+     "initialization error", true},
+    {34, Code::driver_is_stub, "cudaErrorStubLibrary", "CUDA_ERROR_STUB_LIBRARY",
+     "CUDA driver is a stub library"},
+    {35, Code::driver_too_old, "cudaErrorInsufficientDriver", "",
      "CUDA driver version is insufficient for CUDA runtime version"},
-    {36, "EH-G04", "cudaErrorCallRequiresNewerDriver", "",
+    {36, Code::driver_lacks_function, "cudaErrorCallRequiresNewerDriver", "",
      "API call is not supported in the installed CUDA driver"},
-    {46, "EH-G12", "cudaErrorDevicesUnavailable", "CUDA_ERROR_DEVICE_UNAVAILABLE",
+    {46, Code::gpu_busy, "cudaErrorDevicesUnavailable", "CUDA_ERROR_DEVICE_UNAVAILABLE",
      "CUDA-capable device(s) is/are busy or unavailable"},
-    {100, "EH-G07", "cudaErrorNoDevice", "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
-    {101, "EH-G07", "cudaErrorInvalidDevice", "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
-    {209, "EH-G05", "cudaErrorNoKernelImageForDevice", "CUDA_ERROR_NO_BINARY_FOR_GPU",
+    {100, Code::no_gpu_visible, "cudaErrorNoDevice", "CUDA_ERROR_NO_DEVICE",
+     "no CUDA-capable device is detected"},
+    {101, Code::no_gpu_visible, "cudaErrorInvalidDevice", "CUDA_ERROR_INVALID_DEVICE",
+     "invalid device ordinal"},
+    {209, Code::no_code_for_gpu, "cudaErrorNoKernelImageForDevice", "CUDA_ERROR_NO_BINARY_FOR_GPU",
      "no kernel image is available"},
-    {214, "EH-G12", "cudaErrorECCUncorrectable", "CUDA_ERROR_ECC_UNCORRECTABLE",
+    {214, Code::gpu_busy, "cudaErrorECCUncorrectable", "CUDA_ERROR_ECC_UNCORRECTABLE",
      "uncorrectable ECC error encountered"},
-    {218, "EH-G06", "cudaErrorInvalidPtx", "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
-    {221, "EH-G06", "cudaErrorJitCompilerNotFound", "CUDA_ERROR_JIT_COMPILER_NOT_FOUND",
-     "PTX JIT compiler library not found"},
-    {222, "EH-G06", "cudaErrorUnsupportedPtxVersion", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
-     "the provided PTX was compiled with an unsupported toolchain"},
-    {223, "EH-G06", "cudaErrorJitCompilationDisabled", "CUDA_ERROR_JIT_COMPILATION_DISABLED",
-     "PTX JIT compilation was disabled"},
-    {304, "EH-G13", "cudaErrorOperatingSystem", "CUDA_ERROR_OPERATING_SYSTEM",
+    {218, Code::gpu_code_newer_than_driver, "cudaErrorInvalidPtx", "CUDA_ERROR_INVALID_PTX",
+     "a PTX JIT compilation failed"},
+    {221, Code::gpu_code_newer_than_driver, "cudaErrorJitCompilerNotFound",
+     "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "PTX JIT compiler library not found"},
+    {222, Code::gpu_code_newer_than_driver, "cudaErrorUnsupportedPtxVersion",
+     "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain"},
+    {223, Code::gpu_code_newer_than_driver, "cudaErrorJitCompilationDisabled",
+     "CUDA_ERROR_JIT_COMPILATION_DISABLED", "PTX JIT compilation was disabled"},
+    {304, Code::cuda_unknown_error, "cudaErrorOperatingSystem", "CUDA_ERROR_OPERATING_SYSTEM",
      "OS call failed or operation not supported on this OS"},
-    {500, "EH-G04", "cudaErrorSymbolNotFound", "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
-    {802, "EH-G11", "cudaErrorSystemNotReady", "CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"},
-    {803, "EH-G09", "cudaErrorSystemDriverMismatch", "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
-     "system has unsupported display driver / cuda driver combination"},
-    {804, "EH-G10", "cudaErrorCompatNotSupportedOnDevice", "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE",
-     "forward compatibility was attempted on non supported HW"},
-    {805, "EH-G12", "cudaErrorMpsConnectionFailed", "CUDA_ERROR_MPS_CONNECTION_FAILED",
+    {500, Code::driver_lacks_function, "cudaErrorSymbolNotFound", "CUDA_ERROR_NOT_FOUND",
+     "named symbol not found"},
+    {802, Code::gpu_fabric_not_initialized, "cudaErrorSystemNotReady", "CUDA_ERROR_SYSTEM_NOT_READY",
+     "system not yet initialized"},
+    {803, Code::driver_and_library_differ, "cudaErrorSystemDriverMismatch",
+     "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "system has unsupported display driver / cuda driver combination"},
+    {804, Code::forward_compatibility_not_supported, "cudaErrorCompatNotSupportedOnDevice",
+     "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "forward compatibility was attempted on non supported HW"},
+    {805, Code::gpu_busy, "cudaErrorMpsConnectionFailed", "CUDA_ERROR_MPS_CONNECTION_FAILED",
      "MPS client failed to connect to the MPS control daemon or the MPS server"},
-    {806, "EH-G12", "cudaErrorMpsRpcFailure", "CUDA_ERROR_MPS_RPC_FAILURE",
+    {806, Code::gpu_busy, "cudaErrorMpsRpcFailure", "CUDA_ERROR_MPS_RPC_FAILURE",
      "the remote procedural call between the MPS server and the MPS client failed"},
-    {807, "EH-G12", "cudaErrorMpsServerNotReady", "CUDA_ERROR_MPS_SERVER_NOT_READY",
+    {807, Code::gpu_busy, "cudaErrorMpsServerNotReady", "CUDA_ERROR_MPS_SERVER_NOT_READY",
      "MPS server is not ready to accept new MPS client requests"},
-    {808, "EH-G12", "cudaErrorMpsMaxClientsReached", "CUDA_ERROR_MPS_MAX_CLIENTS_REACHED",
+    {808, Code::gpu_busy, "cudaErrorMpsMaxClientsReached", "CUDA_ERROR_MPS_MAX_CLIENTS_REACHED",
      "the hardware resources required to create MPS client have been exhausted"},
-    {809, "EH-G12", "cudaErrorMpsMaxConnectionsReached", "CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED",
+    {809, Code::gpu_busy, "cudaErrorMpsMaxConnectionsReached", "CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED",
      "the hardware resources required to support device connections have been exhausted"},
-    {999, "EH-G13", "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN", "unknown error", true},
+    {999, Code::cuda_unknown_error, "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN", "unknown error", true},
 };
 
 // Errors of a device at work, which have no class of their own. cuda.h has the names.
@@ -111,7 +119,7 @@ std::optional<std::int64_t> error_number_in(std::string_view text) {
 
 }  // namespace
 
-std::string_view class_of_cuda_error(std::int64_t number) {
+Code class_of_cuda_error(std::int64_t number) {
   for (const CudaErrorText& row : rows)
     if (row.number == number) return row.code;
   return {};
@@ -143,8 +151,7 @@ std::optional<CudaError> find_cuda_error(std::string_view text) {
   for (const CudaErrorText& row : rows)
     if (!row.vague && texts::contains(text, row.sentence)) return CudaError{row.number, row.code};
   if (const auto number = error_number_in(text))
-    if (const std::string_view code = class_of_cuda_error(*number); !code.empty())
-      return CudaError{*number, code};
+    if (const Code code = class_of_cuda_error(*number); code != Code::none) return CudaError{*number, code};
   // PyTorch: "CUDA unknown error - this may be due to an incorrectly set up environment".
   const bool of_cuda = texts::contains(text, "CUDA error") || texts::contains(text, "initialize CUDA") ||
                        texts::contains(text, "CUDA unknown error");
@@ -158,7 +165,7 @@ namespace texts {
 std::optional<LoaderHint> read_cuda(std::string_view text) {
   const auto error = find_cuda_error(text);
   if (!error) return std::nullopt;
-  return LoaderHint{.code = std::string(error->code), .number = std::to_string(error->number)};
+  return LoaderHint{.code = error->code, .number = std::to_string(error->number)};
 }
 
 }  // namespace texts

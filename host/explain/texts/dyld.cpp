@@ -43,32 +43,32 @@ std::vector<LoaderHint::TriedPath> read_found(std::string_view list) {
 }
 
 constexpr Phrase reasons[] = {
-    {"incompatible architecture", "EH-X02"},
-    {"wrong architecture", "EH-X02"},  // dyld 3 and before
-    {"not a mach-o file", "EH-X03"},
-    {"slice is not valid mach-o file", "EH-X03"},
-    {"truncated", "EH-X03"},
-    {"file too short", "EH-X03"},
-    {"load commands exceed length of file", "EH-X03"},
-    {"segment '", "EH-X03"},
-    {"library load disallowed by system policy", "EH-X05"},
-    {"library load denied by system policy", "EH-X05"},
-    {"code signature ", "EH-X04"},
-    {"code signing blocked mmap()", "EH-X04"},
-    {"not valid for use in process", "EH-X04"},
-    {"code signature invalid", "EH-X04"},
-    {"file system sandbox blocked", "EH-X06"},
-    {"blocked by sandbox", "EH-X06"},
-    {"relative path not allowed in hardened program", "EH-X06"},
-    {"not allowed in hardened program", "EH-X06"},
-    {"cannot dlopen a main executable", "EH-X08"},
-    {"wrong platform to load into process", "EH-X08"},
-    {"which is newer than running OS", "EH-X07"},
+    {"incompatible architecture", Code::macos_library_for_other_processor},
+    {"wrong architecture", Code::macos_library_for_other_processor},  // dyld 3 and before
+    {"not a mach-o file", Code::not_a_mach_o_file},
+    {"slice is not valid mach-o file", Code::not_a_mach_o_file},
+    {"truncated", Code::not_a_mach_o_file},
+    {"file too short", Code::not_a_mach_o_file},
+    {"load commands exceed length of file", Code::not_a_mach_o_file},
+    {"segment '", Code::not_a_mach_o_file},
+    {"library load disallowed by system policy", Code::quarantined_by_macos},
+    {"library load denied by system policy", Code::quarantined_by_macos},
+    {"code signature ", Code::code_signature_refused},
+    {"code signing blocked mmap()", Code::code_signature_refused},
+    {"not valid for use in process", Code::code_signature_refused},
+    {"code signature invalid", Code::code_signature_refused},
+    {"file system sandbox blocked", Code::blocked_by_sandbox},
+    {"blocked by sandbox", Code::blocked_by_sandbox},
+    {"relative path not allowed in hardened program", Code::blocked_by_sandbox},
+    {"not allowed in hardened program", Code::blocked_by_sandbox},
+    {"cannot dlopen a main executable", Code::not_for_this_apple_platform},
+    {"wrong platform to load into process", Code::not_for_this_apple_platform},
+    {"which is newer than running OS", Code::macos_too_old},
 };
 
-std::string_view class_of(std::string_view reason) {
+Code class_of(std::string_view reason) {
   const Phrase* const known = find_phrase(reason, reasons);
-  return known != nullptr ? known->code : std::string_view();
+  return known != nullptr ? known->code : Code::none;
 }
 
 // <8E2D…-…> /path/of/file(…): removes the identifier, and dyld's addition in parentheses.
@@ -87,10 +87,10 @@ void take_processors(std::string_view reason, LoaderHint& hint) {
 }
 
 // A reason other than "no such file" decides: a file that exists and was refused is the cause.
-void judge_tried(LoaderHint& hint, std::string_view otherwise) {
+void judge_tried(LoaderHint& hint, Code otherwise) {
   hint.code = otherwise;
   for (const LoaderHint::TriedPath& one : hint.tried)
-    if (const std::string_view code = class_of(one.reason); !code.empty()) {
+    if (const Code code = class_of(one.reason); code != Code::none) {
       hint.code = code;
       hint.subject = one.path;
       take_processors(one.reason, hint);
@@ -107,7 +107,7 @@ std::optional<LoaderHint> read_dyld(std::string_view text) {
   if (contains(text, "Library not loaded: ")) {
     hint.subject = until(after(text, "Library not loaded: "), "\n");
     hint.required_by = file_of(after(text, "Referenced from: "));
-    judge_tried(hint, "EH-X01");
+    judge_tried(hint, Code::macos_library_missing);
     return hint;
   }
   if (contains(text, "Symbol not found: ")) {
@@ -115,20 +115,20 @@ std::optional<LoaderHint> read_dyld(std::string_view text) {
     hint.symbol = until(until(rest, "\n"), " ");
     hint.required_by = file_of(after(rest, "Referenced from: "));
     hint.subject = file_of(after(rest, "Expected in: "));
-    hint.code = "EH-L12";
+    hint.code = Code::symbol_missing;
     if (constexpr std::string_view newer = " which is newer than running OS"; contains(rest, newer)) {
       hint.required = between(rest, "built for macOS ", newer);
-      hint.code = "EH-X07";
+      hint.code = Code::macos_too_old;
     }
     return hint;
   }
   hint.subject = until(between(text, "dlopen(", ")"), ", 0x");
   if (contains(text, "dlopen(") && !hint.tried.empty()) {
-    judge_tried(hint, "EH-F01");
+    judge_tried(hint, Code::file_not_readable);
     return hint;
   }
   hint.code = class_of(text);
-  if (hint.code.empty() || !(contains(text, "dlopen(") || contains(text, "dyld"))) return std::nullopt;
+  if (hint.code == Code::none || !(contains(text, "dlopen(") || contains(text, "dyld"))) return std::nullopt;
   take_processors(text, hint);
   return hint;
 }

@@ -8,7 +8,7 @@ namespace enginehost::explain::texts {
 // cuDNN: Could not load library X. Error: …   Unable to load any of {X, …}   Invalid handle. Cannot load
 // symbol S
 std::optional<LoaderHint> read_cudnn(std::string_view text) {
-  constexpr const char *missing = "EH-R15", *another_version = "EH-R16";
+  constexpr Code missing = Code::run_time_library_missing, another_version = Code::cudnn_parts_differ;
   if (contains(text, "Could not load library ")) {
     const std::string rest = after(text, "Could not load library ");
     // "… Error: X: symbol f, version libcudnn_ops_infer.so.8 not defined in file …": another version is
@@ -43,21 +43,22 @@ std::optional<LoaderHint> read_cudnn(std::string_view text) {
 std::optional<LoaderHint> read_last_words(std::string_view line, std::string_view before) {
   if (constexpr std::string_view fatal = "MKL FATAL ERROR: Cannot load "; contains(line, fatal)) {
     // The line before may have the loader's reason. The last of the names serves every processor.
-    if (auto reason = read_glibc(after(before, "MKL ERROR: ")); reason && reason->code != "EH-F01")
+    if (auto reason = read_glibc(after(before, "MKL ERROR: "));
+        reason && reason->code != Code::file_not_readable)
       return reason;
     std::string names = after(line, fatal);
     if (names.ends_with('.')) names.pop_back();
-    return LoaderHint{.code = "EH-R15", .subject = names.substr(names.rfind(' ') + 1)};
+    return LoaderHint{.code = Code::run_time_library_missing, .subject = names.substr(names.rfind(' ') + 1)};
   }
   if (constexpr std::string_view second = "Error #15: Initializing "; contains(line, second))
-    return LoaderHint{.code = "EH-L35",
+    return LoaderHint{.code = Code::two_openmp_runtimes,
                       .subject = between(line, second, ", but found "),
                       .found = between(line, ", but found ", " already initialized")};
   if (constexpr std::string_view twice = "File already exists in database: "; contains(line, twice))
-    return LoaderHint{.code = "EH-L45", .found = std::string(trim(after(line, twice)))};
+    return LoaderHint{.code = Code::same_proto_file_twice, .found = std::string(trim(after(line, twice)))};
   for (const std::string_view late : {"ASan runtime does not come first", "linked against incompatible ASan",
                                       "AddressSanitizer is loaded too late"})
-    if (contains(line, late)) return LoaderHint{.code = "EH-R21"};
+    if (contains(line, late)) return LoaderHint{.code = Code::sanitizer_loaded_too_late};
   return std::nullopt;
 }
 
@@ -66,25 +67,25 @@ namespace {
 // These sentences name no file.
 constexpr Phrase sentences[] = {
     // PyTorch
-    {"Found no NVIDIA driver on your system", "EH-G01"},
-    {"The NVIDIA driver on your system is too old", "EH-G03"},
-    {"Cannot re-initialize CUDA in forked subprocess", "EH-G14"},
-    {"No CUDA GPUs are available", "EH-G07"},
-    {"Torch not compiled with CUDA enabled", "EH-G16"},
-    {"is not compatible with the current PyTorch installation", "EH-G05"},
+    {"Found no NVIDIA driver on your system", Code::driver_not_found},
+    {"The NVIDIA driver on your system is too old", Code::driver_too_old},
+    {"Cannot re-initialize CUDA in forked subprocess", Code::cuda_after_fork},
+    {"No CUDA GPUs are available", Code::no_gpu_visible},
+    {"Torch not compiled with CUDA enabled", Code::no_gpu_offered},
+    {"is not compatible with the current PyTorch installation", Code::no_code_for_gpu},
     // ONNX Runtime
-    {"CUDA execution provider is not enabled in this build", "EH-G26"},
+    {"CUDA execution provider is not enabled in this build", Code::packages_wrote_same_files},
     // TensorFlow
-    {"kernel driver does not appear to be running on this host", "EH-G01"},
-    {"does not match DSO version", "EH-G09"},
-    {"Cannot dlopen some GPU libraries", "EH-R15"},
-    {"TensorFlow library was compiled to use", "EH-L27"},
+    {"kernel driver does not appear to be running on this host", Code::driver_not_found},
+    {"does not match DSO version", Code::driver_and_library_differ},
+    {"Cannot dlopen some GPU libraries", Code::run_time_library_missing},
+    {"TensorFlow library was compiled to use", Code::processor_too_old},
     // NVML and nvidia-smi
-    {"Driver/library version mismatch", "EH-G09"},
-    {"couldn't communicate with the NVIDIA driver", "EH-G01"},
+    {"Driver/library version mismatch", Code::driver_and_library_differ},
+    {"couldn't communicate with the NVIDIA driver", Code::driver_not_found},
     // cuBLAS
-    {"CUBLAS_STATUS_ARCH_MISMATCH", "EH-G05"},
-    {"CUBLAS_STATUS_ALLOC_FAILED", "EH-G12"},
+    {"CUBLAS_STATUS_ARCH_MISMATCH", Code::no_code_for_gpu},
+    {"CUBLAS_STATUS_ALLOC_FAILED", Code::gpu_busy},
 };
 
 }  // namespace
@@ -94,25 +95,28 @@ std::optional<LoaderHint> read_engine(std::string_view text) {
   if (contains(text, "failed to open libnvrtc-builtins.so")) {
     std::string library = until(until(after(text, "failed to open "), "\n"), " ");
     library.erase(library.find_last_not_of(".,") + 1);
-    return LoaderHint{.code = "EH-R15", .subject = std::move(library)};
+    return LoaderHint{.code = Code::run_time_library_missing, .subject = std::move(library)};
   }
   // TensorRT: Unable to load library: libnvinfer_builder_resource.so.8.4.1) Newer releases add dlopen's text.
   if (constexpr std::string_view unable = "Unable to load library: ";
       contains(text, unable) && !read_glibc(text))
-    return LoaderHint{.code = "EH-R15", .subject = until(until(after(text, unable), ")"), ":")};
+    return LoaderHint{.code = Code::run_time_library_missing,
+                      .subject = until(until(after(text, unable), ")"), ":")};
   // CTranslate2: Library libcublas.so.12 is not found or cannot be loaded
   if (constexpr std::string_view absent = " is not found or cannot be loaded";
       contains(text, absent) && contains(text, "Library "))
-    return LoaderHint{.code = "EH-R15", .subject = between(text, "Library ", absent)};
+    return LoaderHint{.code = Code::run_time_library_missing, .subject = between(text, "Library ", absent)};
   // ggml: load_backend: failed to find ggml_backend_init in /x/libggml-cuda.so
   if (constexpr std::string_view lacks = "failed to find ggml_backend_init in "; contains(text, lacks))
-    return LoaderHint{
-        .code = "EH-R11", .subject = until(after(text, lacks), "\n"), .symbol = "ggml_backend_init"};
+    return LoaderHint{.code = Code::not_an_engine_plugin,
+                      .subject = until(after(text, lacks), "\n"),
+                      .symbol = "ggml_backend_init"};
   const Phrase* const known = find_phrase(text, sentences);
   if (known == nullptr) return std::nullopt;
-  LoaderHint hint{.code = std::string(known->code)};
-  if (known->code == "EH-G03") hint.found = between(text, "(found version ", ")");
-  if (known->code == "EH-L27") hint.required = between(text, "compiled to use ", " instructions");
+  LoaderHint hint{.code = known->code};
+  if (known->code == Code::driver_too_old) hint.found = between(text, "(found version ", ")");
+  if (known->code == Code::processor_too_old)
+    hint.required = between(text, "compiled to use ", " instructions");
   if (contains(text, "does not match DSO version")) {
     hint.found = between(text, "kernel version ", " does not match");
     hint.required = until(until(after(text, "does not match DSO version "), " "), "\n");
@@ -149,10 +153,10 @@ std::optional<LoaderHint> read_limit_text(std::string_view text) {
   const std::string lower = to_lower(text);
   // libstdc++ names nothing else when no thread can be started (std::system_error).
   if (trim(lower) == "resource temporarily unavailable")
-    return LoaderHint{.code = "EH-P52", .resource = "threads"};
+    return LoaderHint{.code = Code::limit_stopped_engine, .resource = "threads"};
   for (const ScarcityPhrase& one : scarcities)
     if (texts::contains(lower, one.text))
-      return LoaderHint{.code = "EH-P52", .resource = std::string(one.resource)};
+      return LoaderHint{.code = Code::limit_stopped_engine, .resource = std::string(one.resource)};
   return std::nullopt;
 }
 

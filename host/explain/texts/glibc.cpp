@@ -6,49 +6,49 @@ namespace {
 
 // A file's path or name comes before each.
 constexpr Phrase phrases[] = {
-    {": wrong ELF class: ELFCLASS32", "EH-L06"},
-    {": wrong ELF class: ELFCLASS64", "EH-L06"},
-    {": invalid ELF header", "EH-F08"},
-    {": file too short", "EH-F03"},
-    {": cannot read file data: Is a directory", "EH-F11"},
-    {": cannot read file data: Input/output error", "EH-L26"},
-    {": cannot read file data", "EH-F04"},
+    {": wrong ELF class: ELFCLASS32", Code::library_of_other_word_size},
+    {": wrong ELF class: ELFCLASS64", Code::library_of_other_word_size},
+    {": invalid ELF header", Code::file_damaged},
+    {": file too short", Code::file_too_short},
+    {": cannot read file data: Is a directory", Code::path_leads_to_no_file},
+    {": cannot read file data: Input/output error", Code::library_input_error},
+    {": cannot read file data", Code::file_truncated},
     {": ELF load command past end of file",
-     "EH-F04"},  // glibc before 2.26; since then the process dies (SIGBUS)
-    {": failed to map segment from shared object", "EH-L22"},
-    {": cannot map zero-fill pages", "EH-L23"},
-    {": cannot create shared object descriptor", "EH-L23"},
-    {": cannot allocate dependency list", "EH-L23"},
-    {": cannot change memory protections", "EH-L24"},
-    {": ELF file OS ABI invalid", "EH-L07"},
-    {": ELF file ABI version invalid", "EH-L07"},
-    {": ELF file version ident does not match current one", "EH-L07"},
-    {": ELF file version does not match current one", "EH-L07"},
-    {": ELF file data encoding not little-endian", "EH-L07"},
-    {": ELF file data encoding not big-endian", "EH-L07"},
-    {": only ET_DYN and ET_EXEC can be loaded", "EH-F10"},
-    {": cannot dynamically load position-independent executable", "EH-F10"},
-    {": cannot dynamically load executable", "EH-F10"},
-    {": shared object cannot be dlopen()ed", "EH-F13"},
-    {": object file has no dynamic section", "EH-F12"},
-    {": object file has no loadable segments", "EH-F12"},
-    {": ELF load command address/offset not page-aligned", "EH-F12"},
-    {": ELF load command alignment not page-aligned", "EH-F12"},
-    {": ELF load command address/offset not properly aligned", "EH-F12"},
-    {": ELF file's phentsize not the expected size", "EH-F08"},
-    {": nonzero padding in e_ident", "EH-F08"},
-    {": unsupported version ", "EH-F08"},
-    {": unexpected reloc type 0x", "EH-F08"},
-    {": unexpected PLT reloc type 0x", "EH-F08"},
-    {": cannot allocate memory in static TLS block", "EH-L19"},
-    {": cannot enable executable stack as shared object requires", "EH-L20"},
-    {": cannot make segment writable for relocation", "EH-L21"},
-    {": cannot restore segment prot after reloc", "EH-L21"},
-    {": CPU ISA level is lower than required", "EH-L27"},
-    {": DT_RELR without GLIBC_ABI_DT_RELR dependency", "EH-L10"},
-    {": no more namespaces available for dlmopen()", "EH-L18"},
-    {": File name too long", "EH-L33"},
-    {": Exec format error", "EH-F08"},  // musl's text for a file that is no library
+     Code::file_truncated},  // glibc before 2.26; since then the process dies (SIGBUS)
+    {": failed to map segment from shared object", Code::mounted_noexec},
+    {": cannot map zero-fill pages", Code::memory_short_for_library},
+    {": cannot create shared object descriptor", Code::memory_short_for_library},
+    {": cannot allocate dependency list", Code::memory_short_for_library},
+    {": cannot change memory protections", Code::security_policy_forbids},
+    {": ELF file OS ABI invalid", Code::library_for_other_elf_system},
+    {": ELF file ABI version invalid", Code::library_for_other_elf_system},
+    {": ELF file version ident does not match current one", Code::library_for_other_elf_system},
+    {": ELF file version does not match current one", Code::library_for_other_elf_system},
+    {": ELF file data encoding not little-endian", Code::library_for_other_elf_system},
+    {": ELF file data encoding not big-endian", Code::library_for_other_elf_system},
+    {": only ET_DYN and ET_EXEC can be loaded", Code::not_a_shared_library},
+    {": cannot dynamically load position-independent executable", Code::not_a_shared_library},
+    {": cannot dynamically load executable", Code::not_a_shared_library},
+    {": shared object cannot be dlopen()ed", Code::loading_forbidden_by_library},
+    {": object file has no dynamic section", Code::file_not_mappable},
+    {": object file has no loadable segments", Code::file_not_mappable},
+    {": ELF load command address/offset not page-aligned", Code::file_not_mappable},
+    {": ELF load command alignment not page-aligned", Code::file_not_mappable},
+    {": ELF load command address/offset not properly aligned", Code::file_not_mappable},
+    {": ELF file's phentsize not the expected size", Code::file_damaged},
+    {": nonzero padding in e_ident", Code::file_damaged},
+    {": unsupported version ", Code::file_damaged},
+    {": unexpected reloc type 0x", Code::file_damaged},
+    {": unexpected PLT reloc type 0x", Code::file_damaged},
+    {": cannot allocate memory in static TLS block", Code::no_static_tls_left},
+    {": cannot enable executable stack as shared object requires", Code::executable_stack_needed},
+    {": cannot make segment writable for relocation", Code::text_relocations},
+    {": cannot restore segment prot after reloc", Code::text_relocations},
+    {": CPU ISA level is lower than required", Code::processor_too_old},
+    {": DT_RELR without GLIBC_ABI_DT_RELR dependency", Code::packed_relocations},
+    {": no more namespaces available for dlmopen()", Code::no_namespace_left},
+    {": File name too long", Code::path_unusable_for_loader},
+    {": Exec format error", Code::file_damaged},  // musl's text for a file that is no library
 };
 
 // Programs put a prefix before the loader's text ("ImportError: ", or in a JVM the file to open). The last
@@ -73,25 +73,28 @@ std::optional<LoaderHint> cannot_open(std::string_view text) {
   take_subject(text.substr(0, text.find(phrase)), hint);
   const std::string reason = after(text, phrase);
   // A path is the file that was to be opened; a name is one that a file needs (or that was opened by name).
-  hint.code = hint.subject.find('/') != std::string::npos ? "EH-F01" : "EH-L01";
+  hint.code = hint.subject.find('/') != std::string::npos ? Code::file_not_readable : Code::library_missing;
   constexpr Phrase reasons[] = {
-      {": Permission denied", "EH-L25"},      {": Operation not permitted", "EH-L24"},
-      {": Too many open files", "EH-L26"},    {": Input/output error", "EH-L26"},
-      {": Cannot allocate memory", "EH-L23"}, {": Too many levels of symbolic links", "EH-F11"},
-      {": File name too long", "EH-L33"},
+      {": Permission denied", Code::library_not_readable},
+      {": Operation not permitted", Code::security_policy_forbids},
+      {": Too many open files", Code::library_input_error},
+      {": Input/output error", Code::library_input_error},
+      {": Cannot allocate memory", Code::memory_short_for_library},
+      {": Too many levels of symbolic links", Code::path_leads_to_no_file},
+      {": File name too long", Code::path_unusable_for_loader},
   };
   for (const Phrase& one : reasons)
     if (reason.starts_with(one.text)) hint.code = one.code;
   return hint;
 }
 
-std::string_view class_of_version(std::string_view version) {
-  if (version == "GLIBC_ABI_DT_RELR") return "EH-L10";
-  if (version.starts_with("GLIBC_")) return "EH-L08";
-  if (version.starts_with("GLIBCXX_") || version.starts_with("CXXABI_")) return "EH-L09";
+Code class_of_version(std::string_view version) {
+  if (version == "GLIBC_ABI_DT_RELR") return Code::packed_relocations;
+  if (version.starts_with("GLIBC_")) return Code::c_library_too_old;
+  if (version.starts_with("GLIBCXX_") || version.starts_with("CXXABI_")) return Code::cpp_runtime_too_old;
   // cuDNN 8 names its symbol versions after its parts.
-  if (version.starts_with("libcudnn")) return "EH-R16";
-  return "EH-L15";
+  if (version.starts_with("libcudnn")) return Code::cudnn_parts_differ;
+  return Code::symbol_version_missing;
 }
 
 // LIB: version `V' not found (required by BY)
@@ -131,7 +134,7 @@ std::optional<LoaderHint> symbol_missing(std::string_view text) {
     const std::string rest = until(after(text, undefined), "\n");
     hint.symbol = until(rest, ",");
     hint.version = after(rest, ", version ");
-    hint.code = hint.version.empty() ? "EH-L12" : class_of_version(hint.version);
+    hint.code = hint.version.empty() ? Code::symbol_missing : class_of_version(hint.version);
   } else if (contains(text, elsewhere) && contains(text, ": symbol ")) {
     hint.required_by = until(text, ": symbol ");
     const std::string rest = after(text, ": symbol ");
@@ -143,19 +146,20 @@ std::optional<LoaderHint> symbol_missing(std::string_view text) {
     return std::nullopt;
   }
   // A missing versioned symbol means another build of that library, for any name of the version.
-  if (hint.code == "EH-L08" || hint.code == "EH-L10") hint.code = "EH-L15";
+  if (hint.code == Code::c_library_too_old || hint.code == Code::packed_relocations)
+    hint.code = Code::symbol_version_missing;
   if (of_the_driver(hint.symbol))
-    hint.code = "EH-G04";
+    hint.code = Code::driver_lacks_function;
   else if (hint.symbol == "engine_plugin_v1")
-    hint.code = "EH-R11";
+    hint.code = Code::not_an_engine_plugin;
   else if (of_a_host_program(hint.symbol))
-    hint.code = "EH-L16";
+    hint.code = Code::host_symbol_missing;
   return hint;
 }
 
 // X: PURPOSE OF THE MEMORY: Cannot allocate memory     out of memory
 std::optional<LoaderHint> out_of_memory(std::string_view text) {
-  LoaderHint hint{.code = "EH-L23"};
+  LoaderHint hint{.code = Code::memory_short_for_library};
   // Names no library (elf/dl-exception.c, oom_exception).
   if (text == "out of memory") return hint;
   const std::size_t end = text.rfind(": Cannot allocate memory");
@@ -169,7 +173,7 @@ std::optional<LoaderHint> out_of_memory(std::string_view text) {
 // ERROR: ld.so: object '/x.so' from LD_PRELOAD cannot be preloaded (REASON): ignored.
 std::optional<LoaderHint> bad_preload(std::string_view text) {
   if (!contains(text, "from LD_PRELOAD cannot be preloaded")) return std::nullopt;
-  return LoaderHint{.code = "EH-L34", .subject = between(text, "object '", "'")};
+  return LoaderHint{.code = Code::preload_not_loadable, .subject = between(text, "object '", "'")};
 }
 
 }  // namespace
@@ -182,7 +186,7 @@ std::optional<LoaderHint> read_glibc(std::string_view text) {
   if (auto hint = out_of_memory(text)) return hint;
   const Phrase* const known = find_phrase(text, phrases);
   if (known == nullptr) return std::nullopt;
-  LoaderHint hint{.code = std::string(known->code)};
+  LoaderHint hint{.code = known->code};
   take_subject(text.substr(0, text.find(known->text)), hint);
   return hint;
 }

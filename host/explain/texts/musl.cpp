@@ -15,17 +15,17 @@ std::optional<LoaderHint> cannot_load(std::string_view text) {
   hint.required_by = between(rest, "(needed by ", ")");
   constexpr Phrase reasons[] = {
       // musl's text for a page of text, an empty and a cut file and one of another word size.
-      {"Exec format error", "EH-F08"},
-      {"Permission denied", "EH-L25"},
-      {"No file descriptors available", "EH-L26"},
-      {"Out of memory", "EH-L23"},
+      {"Exec format error", Code::file_damaged},
+      {"Permission denied", Code::library_not_readable},
+      {"No file descriptors available", Code::library_input_error},
+      {"Out of memory", Code::memory_short_for_library},
   };
   if (const Phrase* const known = find_phrase(rest, reasons))
     hint.code = known->code;
   else if (hint.subject.starts_with("ld-linux-") || hint.subject == "libc.so.6")
-    hint.code = "EH-L29";
+    hint.code = Code::built_for_glibc;
   else
-    hint.code = hint.subject.starts_with('/') ? "EH-F01" : "EH-L01";
+    hint.code = hint.subject.starts_with('/') ? Code::file_not_readable : Code::library_missing;
   return hint;
 }
 
@@ -41,13 +41,17 @@ std::optional<LoaderHint> cannot_relocate(std::string_view text) {
   const std::string file = until(rest, ": ");
   if (contains(rest, "symbol not found")) {
     const std::string symbol = between(rest, ": ", ": symbol not found");
-    return LoaderHint{.code = of_glibc(symbol) ? "EH-L29" : "EH-L12", .symbol = symbol, .required_by = file};
+    return LoaderHint{.code = of_glibc(symbol) ? Code::built_for_glibc : Code::symbol_missing,
+                      .symbol = symbol,
+                      .required_by = file};
   }
   if (contains(rest, "RELRO protection failed"))
-    return LoaderHint{.code = contains(rest, "Out of memory") ? "EH-L23" : "EH-L24", .required_by = file};
+    return LoaderHint{.code = contains(rest, "Out of memory") ? Code::memory_short_for_library
+                                                              : Code::security_policy_forbids,
+                      .required_by = file};
   if (contains(text, "initial-exec TLS resolves to dynamic definition"))
     return LoaderHint{
-        .code = "EH-L29", .subject = after(text, "dynamic definition in "), .required_by = file};
+        .code = Code::built_for_glibc, .subject = after(text, "dynamic definition in "), .required_by = file};
   return std::nullopt;
 }
 
@@ -56,7 +60,7 @@ std::optional<LoaderHint> cannot_relocate(std::string_view text) {
 std::optional<LoaderHint> read_musl(std::string_view text) {
   if (auto hint = cannot_load(text)) return hint;
   if (auto hint = cannot_relocate(text)) return hint;
-  if (contains(text, "Dynamic loading not supported")) return LoaderHint{.code = "EH-L29"};
+  if (contains(text, "Dynamic loading not supported")) return LoaderHint{.code = Code::built_for_glibc};
   return std::nullopt;
 }
 

@@ -37,7 +37,8 @@ inline std::string_view last_line(std::string_view text) {
 
 // A text and the class that it most often means.
 struct Phrase {
-  std::string_view text, code;
+  std::string_view text;
+  Code code = Code::none;
 };
 // Returns the first phrase that the text contains, else nullptr.
 inline const Phrase* find_phrase(std::string_view text, std::span<const Phrase> phrases) {

@@ -10,35 +10,35 @@ namespace {
 
 struct Number {
   std::uint32_t number;
-  std::string_view code;
+  Code code = Code::none;
 };
 constexpr Number numbers[] = {
-    {3, "EH-W12"},            // ERROR_PATH_NOT_FOUND
-    {5, "EH-W09"},            // ERROR_ACCESS_DENIED
-    {8, "EH-W11"},            // ERROR_NOT_ENOUGH_MEMORY
-    {14, "EH-W11"},           // ERROR_OUTOFMEMORY
-    {32, "EH-W09"},           // ERROR_SHARING_VIOLATION
-    {33, "EH-W09"},           // ERROR_LOCK_VIOLATION
-    {126, "EH-W01"},          // ERROR_MOD_NOT_FOUND
-    {127, "EH-W03"},          // ERROR_PROC_NOT_FOUND
-    {193, "EH-W04"},          // ERROR_BAD_EXE_FORMAT
-    {206, "EH-W12"},          // ERROR_FILENAME_EXCED_RANGE
-    {225, "EH-W09"},          // ERROR_VIRUS_INFECTED
-    {577, "EH-W10"},          // ERROR_INVALID_IMAGE_HASH
-    {998, "EH-W05"},          // ERROR_NOACCESS
-    {1114, "EH-W05"},         // ERROR_DLL_INIT_FAILED
-    {1260, "EH-W10"},         // ERROR_ACCESS_DISABLED_BY_POLICY
-    {1455, "EH-W11"},         // ERROR_COMMITMENT_LIMIT
-    {4551, "EH-W10"},         // ERROR_SYSTEM_INTEGRITY_POLICY_VIOLATION
-    {14001, "EH-W12"},        // ERROR_SXS_CANT_GEN_ACTCTX
-    {0x800711C7u, "EH-W10"},  // 4551 as an HRESULT
-    {0xC06D007Eu, "EH-W08"},  // delay load: the module
-    {0xC06D007Fu, "EH-W08"},  // delay load: the function
+    {3, Code::side_by_side_configuration_wrong},          // ERROR_PATH_NOT_FOUND
+    {5, Code::dll_locked},                                // ERROR_ACCESS_DENIED
+    {8, Code::page_file_too_small},                       // ERROR_NOT_ENOUGH_MEMORY
+    {14, Code::page_file_too_small},                      // ERROR_OUTOFMEMORY
+    {32, Code::dll_locked},                               // ERROR_SHARING_VIOLATION
+    {33, Code::dll_locked},                               // ERROR_LOCK_VIOLATION
+    {126, Code::dll_missing},                             // ERROR_MOD_NOT_FOUND
+    {127, Code::dll_function_missing},                    // ERROR_PROC_NOT_FOUND
+    {193, Code::dll_not_for_this_machine},                // ERROR_BAD_EXE_FORMAT
+    {206, Code::side_by_side_configuration_wrong},        // ERROR_FILENAME_EXCED_RANGE
+    {225, Code::dll_locked},                              // ERROR_VIRUS_INFECTED
+    {577, Code::blocked_by_application_control},          // ERROR_INVALID_IMAGE_HASH
+    {998, Code::dll_failed_to_start},                     // ERROR_NOACCESS
+    {1114, Code::dll_failed_to_start},                    // ERROR_DLL_INIT_FAILED
+    {1260, Code::blocked_by_application_control},         // ERROR_ACCESS_DISABLED_BY_POLICY
+    {1455, Code::page_file_too_small},                    // ERROR_COMMITMENT_LIMIT
+    {4551, Code::blocked_by_application_control},         // ERROR_SYSTEM_INTEGRITY_POLICY_VIOLATION
+    {14001, Code::side_by_side_configuration_wrong},      // ERROR_SXS_CANT_GEN_ACTCTX
+    {0x800711C7u, Code::blocked_by_application_control},  // 4551 as an HRESULT
+    {0xC06D007Eu, Code::delayed_dll_missing},             // delay load: the module
+    {0xC06D007Fu, Code::delayed_dll_missing},             // delay load: the function
 };
 
 }  // namespace
 
-std::string_view class_of_windows_error(std::uint32_t number) {
+Code class_of_windows_error(std::uint32_t number) {
   for (const Number& one : numbers)
     if (one.number == number) return one.code;
   return {};
@@ -71,7 +71,7 @@ std::optional<std::uint32_t> system_error_in(std::string_view text) {
           std::from_chars(digits.data(), digits.data() + digits.size(), value, hexadecimal ? 16 : 10);
       // A short hexadecimal number is no error code.
       if (error != std::errc() || (hexadecimal && value < 0x10000u)) continue;
-      if (!class_of_windows_error(value).empty()) return value;
+      if (class_of_windows_error(value) != Code::none) return value;
     }
   return std::nullopt;
 }
@@ -106,21 +106,21 @@ std::optional<LoaderHint> read_windows(std::string_view text) {
   }
   // English sentences of programs that drop the number: a JVM, PyTorch, cuDNN 8, Node.
   constexpr Phrase sentences[] = {
-      {"Can't find dependent libraries", "EH-W01"},
-      {"The specified module could not be found", "EH-W01"},
-      {"or one of its dependencies", "EH-W01"},
-      {"The specified procedure could not be found", "EH-W03"},
-      {"is not a valid Win32 application", "EH-W04"},
-      {"Can't load AMD 64-bit .dll on a", "EH-W04"},
-      {"Can't load IA 32-bit .dll on a", "EH-W04"},
-      {"Can't load ARM 64-bit .dll on a", "EH-W04"},
-      {"A dynamic link library (DLL) initialization routine failed", "EH-W05"},
-      {"Invalid access to memory location", "EH-W05"},
-      {"An Application Control policy has blocked this file", "EH-W10"},
-      {"The paging file is too small", "EH-W11"},
+      {"Can't find dependent libraries", Code::dll_missing},
+      {"The specified module could not be found", Code::dll_missing},
+      {"or one of its dependencies", Code::dll_missing},
+      {"The specified procedure could not be found", Code::dll_function_missing},
+      {"is not a valid Win32 application", Code::dll_not_for_this_machine},
+      {"Can't load AMD 64-bit .dll on a", Code::dll_not_for_this_machine},
+      {"Can't load IA 32-bit .dll on a", Code::dll_not_for_this_machine},
+      {"Can't load ARM 64-bit .dll on a", Code::dll_not_for_this_machine},
+      {"A dynamic link library (DLL) initialization routine failed", Code::dll_failed_to_start},
+      {"Invalid access to memory location", Code::dll_failed_to_start},
+      {"An Application Control policy has blocked this file", Code::blocked_by_application_control},
+      {"The paging file is too small", Code::page_file_too_small},
       // cuDNN 8 opens it by name at the first convolution.
-      {"Could not locate zlibwapi.dll", "EH-R15"},
-      {"failed to open nvrtc-builtins64", "EH-R15"},
+      {"Could not locate zlibwapi.dll", Code::run_time_library_missing},
+      {"failed to open nvrtc-builtins64", Code::run_time_library_missing},
   };
   const Phrase* const known = find_phrase(text, sentences);
   if (known == nullptr) return std::nullopt;

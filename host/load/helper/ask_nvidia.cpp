@@ -61,12 +61,13 @@ class AnswerWriter {
 
 // Returns the loader's text, on Windows with its number, or why EngineHost did not call the loader.
 std::string text_of(const Diagnosis& why) {
-  const std::string file(why.value("file")), said(why.value("os_said")), number(why.value("error_number"));
+  const std::string file(why.value(Key::file)), said(why.value(Key::os_said)),
+      number(why.value(Key::error_number));
   if (!number.empty()) return file + ": " + said + " (error " + number + ")";
   if (!said.empty()) return said;
-  const std::string problem(why.value("problem"));
+  const std::string problem(why.value(Key::problem));
   return file + " is " +
-         (problem.empty() ? "this program itself" : problem + ", not " + std::string(why.value("wanted")));
+         (problem.empty() ? "this program itself" : problem + ", not " + std::string(why.value(Key::wanted)));
 }
 
 // Opens a library of the driver, given by its path or by the name that the driver installs, and reports the

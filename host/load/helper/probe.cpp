@@ -42,8 +42,10 @@ std::vector<Diagnosis> differences(const helper::ProcessState& before, const hel
                                    bool own) {
   std::vector<Diagnosis> found;
   const auto add = [&](std::string_view what, std::string_view was, std::string_view is) {
-    found.push_back(
-        std::move(diagnose("EH-R09").with("changed", what).with("before", was).with("after", is)));
+    found.push_back(std::move(diagnose(Code::engine_changes_process_state)
+                                  .with(Key::changed, what)
+                                  .with(Key::before, was)
+                                  .with(Key::after, is)));
   };
   const auto compare = [&](const helper::ProcessState::Texts& all, const helper::ProcessState::Texts& now) {
     for (const auto& [what, was] : all)
@@ -78,7 +80,7 @@ class Probe {
     warnings_ = plugin_->warnings();
     const helper::ProcessState loaded_state = helper::look_at_process();
     for (Diagnosis& difference : differences(before, loaded_state, true))
-      warnings_.push_back(std::move(difference.with("file", path_text(load.plugin))));
+      warnings_.push_back(std::move(difference.with(Key::file, path_text(load.plugin))));
     const std::uint32_t mode = floating_point_mode();
 
     enter("create");
@@ -128,13 +130,13 @@ class Probe {
   void warn_of_changes(const std::string& file, const helper::ProcessState& before, std::uint32_t mode) {
     constexpr std::string_view when = "making or testing the engine";
     for (Diagnosis& difference : differences(before, helper::look_at_process(), false))
-      warnings_.push_back(std::move(difference.with("file", file).with("when", when)));
+      warnings_.push_back(std::move(difference.with(Key::file, file).with(Key::when, when)));
     if (floating_point_mode() == mode) return;
-    warnings_.push_back(std::move(diagnose("EH-R08")
-                                      .with("file", file)
-                                      .with("when", when)
-                                      .with("before", hexadecimal(mode), "MXCSR")
-                                      .with("after", hexadecimal(floating_point_mode()), "MXCSR")));
+    warnings_.push_back(std::move(diagnose(Code::engine_changes_floating_point)
+                                      .with(Key::file, file)
+                                      .with(Key::when, when)
+                                      .with(Key::before, hexadecimal(mode), "MXCSR")
+                                      .with(Key::after, hexadecimal(floating_point_mode()), "MXCSR")));
   }
 
   // Runs the destructors and exit handlers of the loaded libraries, which run when a program ends. A timeout
@@ -147,7 +149,7 @@ class Probe {
   }
 
   int failed(Diagnosis diagnosis) {
-    if (diagnosis.value("stage").empty()) diagnosis.with("stage", stage_);
+    if (diagnosis.value(Key::stage).empty()) diagnosis.with(Key::stage, stage_);
     const helper::MemoryUse memory = helper::memory_use();
     report(Json::object()
                .set("failed", diagnosis_to_wire(diagnosis))
@@ -190,9 +192,9 @@ class Probe {
     ask_why_none_is_listed(level);
     if (passed_) return {};
     if (first_failure_) return fail(std::move(*first_failure_));
-    Diagnosis why = no_device(level, diagnose("EH-G16").with("devices", offered()));
+    Diagnosis why = no_device(level, diagnose(Code::no_gpu_offered).with(Key::devices, offered()));
     // Having no device is no error for a build that promises nothing but the processor.
-    if (why.code == "EH-G16" && !promises_accelerator()) return {};
+    if (why.code == Code::no_gpu_offered && !promises_accelerator()) return {};
     return fail(std::move(why));
   }
 
@@ -235,7 +237,7 @@ class Probe {
     if (tested) {
       passed_ = true;
     } else {
-      Diagnosis failure = std::move(tested.error().with("device", name).with("stage", "selftest"));
+      Diagnosis failure = std::move(tested.error().with(Key::device, name).with(Key::stage, "selftest"));
       result.set("failed", diagnosis_to_wire(failure));
       if (!first_failure_) first_failure_ = std::move(failure);
     }
@@ -247,8 +249,8 @@ class Probe {
   void ask_why_none_is_listed(std::int32_t level) {
     const std::string& kind = request_["accelerator"].as_string();
     if (kind.empty() || devices_.empty() || std::ranges::any_of(devices_, &Device::is_accelerator)) return;
-    Diagnosis why = diagnose("EH-G16");
-    why.with("device", kind + ":0").with("devices", offered());
+    Diagnosis why = diagnose(Code::no_gpu_offered);
+    why.with(Key::device, kind + ":0").with(Key::devices, offered());
     engine_device promised{};
     if (parse_device(kind + ":0", promised))
       if (auto tested = engine_->self_test(level, promised); !tested) why = std::move(tested).error();
@@ -256,7 +258,7 @@ class Probe {
                      .set("device", kind + ":0")
                      .set("accelerator", true)
                      .set("listed", false)
-                     .set("failed", diagnosis_to_wire(why.with("stage", "selftest"))));
+                     .set("failed", diagnosis_to_wire(why.with(Key::stage, "selftest"))));
   }
 
   bool promises_accelerator() const {
@@ -275,7 +277,7 @@ class Probe {
       if (!capability.starts_with(prefix) || !parse_device(capability.substr(prefix.size()) + ":0", promised))
         continue;
       auto tested = engine_->self_test(level, promised);
-      if (!tested && !tested.error().value("origin").empty()) return std::move(tested).error();
+      if (!tested && !tested.error().value(Key::origin).empty()) return std::move(tested).error();
     }
     return otherwise;
   }
@@ -309,7 +311,7 @@ int run_probe() {
   const auto request = parse_json(read_standard_input(), "standard input");
   if (!request) {
     std::fprintf(stderr, "enginehost-probe probe: no request on standard input: %s\n",
-                 std::string(request.error().value("problem")).c_str());
+                 std::string(request.error().value(Key::problem)).c_str());
     return 2;
   }
   // The crash handler holds a pointer to it until the very end.

@@ -73,39 +73,40 @@ Result<void> Call::finish(engine_status status) const {
   if (status == ENGINE_OK) return {};
   if (status == ENGINE_CANCELLED && canceled())
     return enginehost::fail(
-        diagnose("EH-P10").with("reason", timed_out() ? "the time was over" : "on request"));
+        diagnose(Code::canceled).with(Key::reason, timed_out() ? "the time was over" : "on request"));
   return enginehost::fail(report(status));
 }
 
 std::optional<Diagnosis> Call::overcome(std::string_view function) const {
   if (reports().empty()) return std::nullopt;
-  return std::move(report(ENGINE_OK).with("overcome", function));
+  return std::move(report(ENGINE_OK).with(Key::overcome, function));
 }
 
 Diagnosis Call::report(engine_status status) const {
-  Diagnosis diagnosis = diagnose("EH-E01").with("status", name_of_status(status), "the plugin");
+  Diagnosis diagnosis =
+      diagnose(Code::engine_reports_error).with(Key::status, name_of_status(status), "the plugin");
   const std::vector<Report> reported = reports();
   // The first report is the cause, later ones are context.
   for (std::size_t i = 0; i < reported.size(); ++i) {
     if (i == 0) {
       if (!reported[i].origin.empty())
-        diagnosis.with("origin", reported[i].origin, "the plugin")
-            .with("native", std::to_string(reported[i].native), "the plugin");
-      if (!reported[i].message.empty()) diagnosis.with("message", reported[i].message, "the plugin");
+        diagnosis.with(Key::origin, reported[i].origin, "the plugin")
+            .with(Key::native, std::to_string(reported[i].native), "the plugin");
+      if (!reported[i].message.empty()) diagnosis.with(Key::message, reported[i].message, "the plugin");
     } else if (!reported[i].message.empty()) {
-      diagnosis.with("then", reported[i].message, "the plugin");
+      diagnosis.with(Key::then, reported[i].message, "the plugin");
     }
   }
   for (const auto& [key, value] : details())
-    if (!key.empty()) diagnosis.with(key, value, "the plugin");
+    if (!key.empty()) diagnosis.with_named(key, value, "the plugin");
   return diagnosis;
 }
 
 Diagnosis gave_wrongly(std::string_view function, std::string_view what) {
   return std::move(
-      diagnose("EH-E01")
-          .with("status", name_of_status(ENGINE_INTERNAL))
-          .with("message", std::string(function) + "() succeeded but gave " + std::string(what)));
+      diagnose(Code::engine_reports_error)
+          .with(Key::status, name_of_status(ENGINE_INTERNAL))
+          .with(Key::message, std::string(function) + "() succeeded but gave " + std::string(what)));
 }
 
 std::string name_of_status(engine_status status) {

@@ -46,10 +46,10 @@ std::vector<float> right_matrix() {
 }
 
 Diagnosis wrong(const Device& device, const std::string& given, const std::string& wanted) {
-  return std::move(diagnose("EH-R17")
-                       .with("device", device.text(), "request")
-                       .with("given", given, "the engine's result")
-                       .with("wanted", wanted, "arithmetic"));
+  return std::move(diagnose(Code::device_computes_wrongly)
+                       .with(Key::device, device.text(), "request")
+                       .with(Key::given, given, "the engine's result")
+                       .with(Key::wanted, wanted, "arithmetic"));
 }
 
 Diagnosis wrong_form(const Device& device) {
@@ -110,9 +110,9 @@ Result<double> multiply(Engine& engine, const Device& device, const CallOptions&
   const engine_tensor& result = given->outputs().back()->tensor();
   computed_on = engine.name_of(result.device);
   if (result.device.type != device.id.type || result.device.index != device.id.index)
-    return fail(diagnose("EH-R17")
-                    .with("device", device.text(), "request")
-                    .with("computed_on", computed_on, "the device that the engine's result lies on"));
+    return fail(diagnose(Code::device_computes_wrongly)
+                    .with(Key::device, device.text(), "request")
+                    .with(Key::computed_on, computed_on, "the device that the engine's result lies on"));
   TRY(compare(engine, device, options, left, result));
   return fastest;
 }
@@ -150,7 +150,8 @@ Result<DeviceCheck> check_device(Engine& engine, const Device& device, const Cal
   if (computes(engine, device)) {
     auto time = multiply_as_work(engine, device, options, check.computed_on);
     // An engine without this operation runs its own self-test.
-    if (!time && time.error().value("status") != "ENGINE_UNSUPPORTED") return fail(std::move(time).error());
+    if (!time && time.error().value(Key::status) != "ENGINE_UNSUPPORTED")
+      return fail(std::move(time).error());
     if (time) check.milliseconds = *time;
     done = time.has_value();
   }

@@ -24,9 +24,9 @@ constexpr std::uint32_t most_devices = 4096;
 constexpr std::size_t most_facts = 4096;
 
 Diagnosis missing_table(const LoadedPlugin& plugin, const char* id) {
-  return diagnose("EH-R12")
-      .with("file", path_text(plugin.file()))
-      .with("missing_table", id, "query() of the plugin");
+  return diagnose(Code::plugin_does_not_match)
+      .with(Key::file, path_text(plugin.file()))
+      .with(Key::missing_table, id, "query() of the plugin");
 }
 
 // Returns the name of the first NULL member; null when there is none. Tables never change, so all of these
@@ -100,8 +100,9 @@ Result<Device> find_device(const std::vector<Device>& devices, const std::string
 }
 
 Diagnosis no_such_device(const std::vector<Device>& devices, const std::string& wanted) {
-  Diagnosis failure = diagnose("EH-S09").with("device", wanted.empty() ? "any" : wanted, "request");
-  for (const Device& device : devices) failure.with("offered", device.text(), "the engine");
+  Diagnosis failure =
+      diagnose(Code::device_not_offered).with(Key::device, wanted.empty() ? "any" : wanted, "request");
+  for (const Device& device : devices) failure.with(Key::offered, device.text(), "the engine");
   return failure;
 }
 
@@ -149,15 +150,15 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
   const engine_status status = table.create(&host.table, entries.empty() ? nullptr : entries.data(),
                                             entries.size(), &engine->instance_, call.get());
   for (Diagnosis& change : kept.restore())
-    engine->warnings_.push_back(
-        std::move(change.with("file", path_text(engine->plugin_->file())).with("when", "making the engine")));
+    engine->warnings_.push_back(std::move(
+        change.with(Key::file, path_text(engine->plugin_->file())).with(Key::when, "making the engine")));
   if (status != ENGINE_OK) {
     engine->instance_ = nullptr;  // "On failure *out is NULL": another value there is not ours to destroy
     TRY(call.finish(status));
   }
   if (engine->instance_ == nullptr) return fail(gave_wrongly("create", "no engine"));
   if (auto overcome = call.overcome("create()"))
-    engine->warnings_.push_back(std::move(overcome->with("file", path_text(engine->plugin_->file()))));
+    engine->warnings_.push_back(std::move(overcome->with(Key::file, path_text(engine->plugin_->file()))));
 
   // A table with a missing function would crash the program at the first call.
   std::optional<Diagnosis> incomplete;
@@ -165,7 +166,8 @@ Result<std::unique_ptr<Engine>> Engine::create(std::shared_ptr<LoadedPlugin> plu
     offered = static_cast<const Table*>(table.query(engine->instance_, id));
     const char* const member = offered != nullptr ? null_member(*offered) : nullptr;
     if (member != nullptr && !incomplete)
-      incomplete = missing_table(*engine->plugin_, id).with("missing_function", member, "NULL in the table");
+      incomplete =
+          missing_table(*engine->plugin_, id).with(Key::missing_function, member, "NULL in the table");
   };
   ask(ENGINE_DEVICE_V1, engine->devices_);
   ask(ENGINE_SELFTEST_V1, engine->selftest_);
@@ -188,8 +190,8 @@ Engine::~Engine() {
 }
 
 void Engine::name_in(Diagnosis& failure) const {
-  if (failure.value("engine").empty())
-    failure.with("engine", reported_text(plugin_->plugin().engine), "the plugin's descriptor");
+  if (failure.value(Key::engine).empty())
+    failure.with(Key::engine, reported_text(plugin_->plugin().engine), "the plugin's descriptor");
 }
 
 std::vector<std::string> Engine::capabilities() const {

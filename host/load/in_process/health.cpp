@@ -9,13 +9,13 @@
 namespace enginehost::load {
 
 bool reports_a_lost_device(const Diagnosis& failure) {
-  if (failure.value("status") == "ENGINE_LOST") return true;
-  if (failure.value("origin") != "cuda") return false;
+  if (failure.value(Key::status) == "ENGINE_LOST") return true;
+  if (failure.value(Key::origin) != "cuda") return false;
   // 214 and 220 uncorrectable ECC and NVLink errors, 700 illegal address, 702 launch timeout, 709 context
   // destroyed, 710 assertion, 714 hardware stack, 715 illegal instruction, 716 misaligned address, 717
   // address space, 718 program counter, 719 launch failure.
   constexpr std::int64_t sticky[] = {214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719};
-  const auto native = parse_integer(failure.value("native"));
+  const auto native = parse_integer(failure.value(Key::native));
   return native && std::find(std::begin(sticky), std::end(sticky), *native) != std::end(sticky);
 }
 

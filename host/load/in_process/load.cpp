@@ -37,22 +37,24 @@ const char* null_member(const engine_plugin& plugin) {
 Result<const engine_plugin*> descriptor_of(const std::filesystem::path& file, const OpenLibrary& library) {
   void* symbol = library.symbol(ENGINE_PLUGIN_SYMBOL);
   if (symbol == nullptr)
-    return fail(
-        diagnose("EH-R11").with("file", path_text(file)).with("symbol", ENGINE_PLUGIN_SYMBOL, "dlsym"));
+    return fail(diagnose(Code::not_an_engine_plugin)
+                    .with(Key::file, path_text(file))
+                    .with(Key::symbol, ENGINE_PLUGIN_SYMBOL, "dlsym"));
   if (const std::string where = file_of_address(symbol); where.empty() || !is_same_file(where, file))
-    return fail(diagnose("EH-R11")
-                    .with("file", path_text(file))
-                    .with("symbol", ENGINE_PLUGIN_SYMBOL)
-                    .with("problem", "its symbol is that of " + (where.empty() ? "another object" : where)));
+    return fail(
+        diagnose(Code::not_an_engine_plugin)
+            .with(Key::file, path_text(file))
+            .with(Key::symbol, ENGINE_PLUGIN_SYMBOL)
+            .with(Key::problem, "its symbol is that of " + (where.empty() ? "another object" : where)));
   const auto* plugin = static_cast<const engine_plugin*>(symbol);
   const char* magic = reinterpret_cast<const char*>(plugin->magic);
   TRY(preflight::check_floors(
       {{magic, sizeof plugin->magic}, plugin->size, plugin->abi_major, plugin->abi_minor, plugin->host_minor},
       file));
   if (const char* const member = null_member(*plugin))
-    return fail(diagnose("EH-R11")
-                    .with("file", path_text(file))
-                    .with("problem", std::string("`") + member + "` of its descriptor is NULL"));
+    return fail(diagnose(Code::not_an_engine_plugin)
+                    .with(Key::file, path_text(file))
+                    .with(Key::problem, std::string("`") + member + "` of its descriptor is NULL"));
   return plugin;
 }
 
@@ -90,7 +92,7 @@ Result<std::unique_ptr<LoadedPlugin>> load_plugin(const LoadRequest& request) {
     stage = entered;
     if (request.on_stage) request.on_stage(stage);
   };
-  const auto failed = [&](Diagnosis& why) { return fail(std::move(why.with("stage", stage))); };
+  const auto failed = [&](Diagnosis& why) { return fail(std::move(why.with(Key::stage, stage))); };
   ProcessStateGuard kept;
   plugin->searched_ = search_folders(file, request.preload);
   if (!request.preload.empty()) enter("preload");
@@ -104,7 +106,7 @@ Result<std::unique_ptr<LoadedPlugin>> load_plugin(const LoadRequest& request) {
   if (!opened) return failed(opened.error());
   plugin->library_ = std::move(*opened);
   for (Diagnosis& change : kept.restore())
-    plugin->warnings_.push_back(std::move(change.with("file", path_text(file))));
+    plugin->warnings_.push_back(std::move(change.with(Key::file, path_text(file))));
   enter("entry");
   auto descriptor = descriptor_of(file, plugin->library_);
   if (!descriptor) return failed(descriptor.error());
@@ -118,14 +120,14 @@ Result<std::unique_ptr<LoadedPlugin>> load_plugin(const LoadRequest& request) {
 std::vector<Diagnosis> ProcessStateGuard::restore() {
   std::vector<Diagnosis> reported;
   if (const std::uint32_t now = floating_point_mode(); now != floating_point_.mode())
-    reported.push_back(std::move(diagnose("EH-R08")
-                                     .with("before", hexadecimal(floating_point_.mode()), "MXCSR")
-                                     .with("after", hexadecimal(now), "MXCSR")));
+    reported.push_back(std::move(diagnose(Code::engine_changes_floating_point)
+                                     .with(Key::before, hexadecimal(floating_point_.mode()), "MXCSR")
+                                     .with(Key::after, hexadecimal(now), "MXCSR")));
   if (const std::uint16_t now = x87_mode(); now != floating_point_.x87())
-    reported.push_back(std::move(diagnose("EH-R09")
-                                     .with("changed", "the control word of the x87 unit")
-                                     .with("before", hexadecimal(floating_point_.x87()))
-                                     .with("after", hexadecimal(now))));
+    reported.push_back(std::move(diagnose(Code::engine_changes_process_state)
+                                     .with(Key::changed, "the control word of the x87 unit")
+                                     .with(Key::before, hexadecimal(floating_point_.x87()))
+                                     .with(Key::after, hexadecimal(now))));
   floating_point_.restore();
   restore_system(reported);
   return reported;

@@ -93,10 +93,10 @@ std::vector<Diagnosis> substituted(const std::vector<Library>& loaded,
         other = library;
     }
     if (!ours && other != nullptr)
-      found.push_back(diagnose("EH-L11")
-                          .with("library", path_text(file.filename()))
-                          .with("path", other->path, "libraries of this process after loading")
-                          .with("wanted", path_text(file)));
+      found.push_back(diagnose(Code::library_from_other_folder)
+                          .with(Key::library, path_text(file.filename()))
+                          .with(Key::path, other->path, "libraries of this process after loading")
+                          .with(Key::wanted, path_text(file)));
   }
   return found;
 }
@@ -187,11 +187,12 @@ std::vector<Diagnosis> hijacked(const std::vector<Library>& own,
       return;
     const bool was_there = is_among(before, other);
     const std::string way = way_of(other, was_there);
-    found.push_back(std::move(diagnose(was_there && way != "LD_PRELOAD" ? "EH-L17" : "EH-L11")
-                                  .with("library", name)
-                                  .with("path", other.path, "libraries of this process after loading")
-                                  .with("wanted", wanted, "files of the build")
-                                  .with("by", way)));
+    found.push_back(std::move(diagnose(was_there && way != "LD_PRELOAD" ? Code::other_file_already_loaded
+                                                                        : Code::library_from_other_folder)
+                                  .with(Key::library, name)
+                                  .with(Key::path, other.path, "libraries of this process after loading")
+                                  .with(Key::wanted, wanted, "files of the build")
+                                  .with(Key::by, way)));
   };
   for (const Library& wanted : own)
     if (const auto first = serving.find(name_of(wanted)); first != serving.end())
@@ -206,10 +207,10 @@ std::vector<Diagnosis> hijacked(const std::vector<Library>& own,
     if (!wanted.empty() && first.origin != "cache")
       look(first, wanted);
     else if (library.origin == "environment")
-      found.push_back(std::move(diagnose("EH-L11")
-                                    .with("library", name_of(library))
-                                    .with("path", library.path, "libraries of this process after loading")
-                                    .with("from_environment", "LD_LIBRARY_PATH")));
+      found.push_back(std::move(diagnose(Code::library_from_other_folder)
+                                    .with(Key::library, name_of(library))
+                                    .with(Key::path, library.path, "libraries of this process after loading")
+                                    .with(Key::from_environment, "LD_LIBRARY_PATH")));
   }
   return found;
 }

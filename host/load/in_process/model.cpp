@@ -58,16 +58,16 @@ std::vector<std::string> formats_of(const Engine& engine) {
 // the engine where cancellation does not reach it. A pipe among this process's own descriptors is accepted,
 // because someone opened it to write.
 Result<void> check_file(const std::filesystem::path& file) {
-  TRY(stamp_of(file, "EH-P47").map([](const FileStamp&) {}));
+  TRY(stamp_of(file, Code::given_file_not_readable).map([](const FileStamp&) {}));
   const auto& text = generic_text(file);
   if (text.starts_with("/dev/") || text.starts_with("/proc/self/fd/")) return {};
   std::error_code error;
   const std::filesystem::file_type type = std::filesystem::status(file, error).type();
   if (type != std::filesystem::file_type::fifo && type != std::filesystem::file_type::socket) return {};
   const char* const kind = type == std::filesystem::file_type::fifo ? "a named pipe" : "a socket";
-  return fail(diagnose("EH-P47")
-                  .with("file", path_text(file))
-                  .with("problem", std::string(kind) + ", not a file or a folder"));
+  return fail(diagnose(Code::given_file_not_readable)
+                  .with(Key::file, path_text(file))
+                  .with(Key::problem, std::string(kind) + ", not a file or a folder"));
 }
 
 Result<std::string> format_for(const Engine& engine, const ModelRequest& request) {
@@ -80,10 +80,10 @@ Result<std::string> format_for(const Engine& engine, const ModelRequest& request
   const std::string wanted = request.format.empty() ? to_lower(extension) : request.format;
   if (offers(wanted)) return wanted;
   if (request.format.empty() && formats.size() == 1) return formats.front();
-  return fail(diagnose("EH-S18")
-                  .with("format", wanted)
-                  .with("offered", join(formats, ", "), "the plugin's capabilities")
-                  .with("file", path_text(request.file)));
+  return fail(diagnose(Code::not_offered_by_engine)
+                  .with(Key::format, wanted)
+                  .with(Key::offered, join(formats, ", "), "the plugin's capabilities")
+                  .with(Key::file, path_text(request.file)));
 }
 
 bool same_type(engine_dtype a, engine_dtype b) {
@@ -191,7 +191,8 @@ Result<std::unique_ptr<Model>> Model::load(Engine& engine, const ModelRequest& r
 
 Result<std::unique_ptr<Model>> Model::load_in(Engine& engine, const ModelRequest& request,
                                               CallOptions options) {
-  if (engine.model_table() == nullptr) return fail(diagnose("EH-S18").with("table", "engine.model/1"));
+  if (engine.model_table() == nullptr)
+    return fail(diagnose(Code::not_offered_by_engine).with(Key::table, "engine.model/1"));
   TRY_ASSIGN(const std::string format, format_for(engine, request));
   TRY_ASSIGN(const std::vector<Device> devices, engine.devices());
   TRY_ASSIGN(const Device device, find_device(devices, request.device));
@@ -213,12 +214,12 @@ Result<std::unique_ptr<Model>> Model::load_in(Engine& engine, const ModelRequest
   if (auto loaded = work.ended(
           call.finish(engine.model_table()->load(engine.instance(), &description, &model, call.get())));
       !loaded)
-    return fail(std::move(loaded.error().with("model", path_text(request.file))));
+    return fail(std::move(loaded.error().with(Key::model, path_text(request.file))));
   if (model == nullptr)
-    return fail(std::move(gave_wrongly("load", "no model").with("model", path_text(request.file))));
+    return fail(std::move(gave_wrongly("load", "no model").with(Key::model, path_text(request.file))));
   std::unique_ptr<Model> made(new Model(engine, model, device));
   if (const std::string problem = problem_of(made->info_); !problem.empty())
-    return fail(std::move(gave_wrongly("info", problem).with("model", path_text(request.file))));
+    return fail(std::move(gave_wrongly("info", problem).with(Key::model, path_text(request.file))));
   return made;
 }
 
@@ -236,9 +237,9 @@ Result<Model::Arranged> Model::arrange(const engine_function& function,
   // An unknown name first: it is the most frequent reason why another input seems to be missing.
   for (const NamedTensor& input : inputs)
     if (!takes(function, input, inputs.size()))
-      return fail(diagnose("EH-P42")
-                      .with("input", reported_text(input.name))
-                      .with("known", names_of(function), "the model"));
+      return fail(diagnose(Code::no_such_model_input)
+                      .with(Key::input, reported_text(input.name))
+                      .with(Key::known, names_of(function), "the model"));
   Arranged arranged;
   arranged.tensors.reserve(function.input_count * inputs.size());  // the tensors must not move
   for (std::size_t number = 0; number < function.input_count; ++number) {
@@ -248,21 +249,21 @@ Result<Model::Arranged> Model::arrange(const engine_function& function,
       const bool unnamed = input.name.empty() && inputs.size() == 1 && function.input_count == 1;
       if (!unnamed && input.name != port.name) continue;
       if (given && (port.flags & ENGINE_PORT_REPEATED) == 0)
-        return fail(diagnose("EH-P45")
-                        .with("argument", "inputs")
-                        .with("problem", "two tensors are given for the input " + reported_text(port.name) +
-                                             ", which takes one"));
+        return fail(diagnose(Code::api_argument_wrong)
+                        .with(Key::argument, "inputs")
+                        .with(Key::problem, "two tensors are given for the input " +
+                                                reported_text(port.name) + ", which takes one"));
       TRY_ASSIGN(PassedTensor passed, PassedTensor::take(port.name, *input.tensor));
       if (!is_reachable(input.tensor->device, device_))
-        return fail(diagnose("EH-P49")
-                        .with("input", reported_text(port.name))
-                        .with("found_on", text_of(input.tensor->device))
-                        .with("device", device_name_));
+        return fail(diagnose(Code::input_on_other_device)
+                        .with(Key::input, reported_text(port.name))
+                        .with(Key::found_on, text_of(input.tensor->device))
+                        .with(Key::device, device_name_));
       if (!fits(port, *input.tensor))
-        return fail(diagnose("EH-P44")
-                        .with("input", reported_text(port.name))
-                        .with("given", describe_tensor(*input.tensor))
-                        .with("wanted", describe_port(port), "the model"));
+        return fail(diagnose(Code::tensor_does_not_fit)
+                        .with(Key::input, reported_text(port.name))
+                        .with(Key::given, describe_tensor(*input.tensor))
+                        .with(Key::wanted, describe_port(port), "the model"));
       engine_value value{};
       value.input = static_cast<std::uint32_t>(number);
       value.tensor = &arranged.tensors.emplace_back(std::move(passed)).tensor();
@@ -270,9 +271,9 @@ Result<Model::Arranged> Model::arrange(const engine_function& function,
       given = true;
     }
     if (!given && (port.flags & (ENGINE_PORT_OPTIONAL | ENGINE_PORT_REPEATED)) == 0)
-      return fail(diagnose("EH-P43")
-                      .with("input", reported_text(port.name))
-                      .with("wanted", describe_port(port), "the model"));
+      return fail(diagnose(Code::model_input_missing)
+                      .with(Key::input, reported_text(port.name))
+                      .with(Key::wanted, describe_port(port), "the model"));
   }
   return arranged;
 }

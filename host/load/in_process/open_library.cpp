@@ -54,10 +54,10 @@ bool has_nul(std::string_view text) { return text.find('\0') != std::string_view
 Diagnosis not_accepted(std::string_view text, std::string_view problem, std::string_view wanted) {
   std::string shown;
   for (const char c : text) shown += c == '\0' ? std::string("\\0") : std::string(1, c);
-  return std::move(diagnose("EH-F11")
-                       .with("file", shown.empty() ? "\"\"" : shown)
-                       .with("problem", problem)
-                       .with("wanted", wanted));
+  return std::move(diagnose(Code::path_leads_to_no_file)
+                       .with(Key::file, shown.empty() ? "\"\"" : shown)
+                       .with(Key::problem, problem)
+                       .with(Key::wanted, wanted));
 }
 
 // Boost.DLL returns the program itself for its file, and for a name under which it lies in the current
@@ -65,9 +65,9 @@ Diagnosis not_accepted(std::string_view text, std::string_view problem, std::str
 Result<void> must_not_be_this_program(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::equivalent(file, path_of(executable_path()), error)) return {};
-  return fail(diagnose("EH-F10")
-                  .with("file", path_text(std::filesystem::absolute(file, error)))
-                  .with("type", "running program"));
+  return fail(diagnose(Code::not_a_shared_library)
+                  .with(Key::file, path_text(std::filesystem::absolute(file, error)))
+                  .with(Key::type, "running program"));
 }
 
 }  // namespace

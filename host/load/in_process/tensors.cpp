@@ -139,10 +139,10 @@ constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max() / 2;
 constexpr std::uint8_t string_bits = 128;  // size of an engine_string in engine_plugin.h
 
 Diagnosis unsuitable(std::string_view input, std::string given, const char* wanted) {
-  return std::move(diagnose("EH-P44")
-                       .with("input", reported_text(input))
-                       .with("given", given)
-                       .with("wanted", wanted, "the plugin interface"));
+  return std::move(diagnose(Code::tensor_does_not_fit)
+                       .with(Key::input, reported_text(input))
+                       .with(Key::given, given)
+                       .with(Key::wanted, wanted, "the plugin interface"));
 }
 
 // Checks rank, shape and type first: no other member can be read before they are right.
@@ -198,11 +198,11 @@ Result<PassedTensor> PassedTensor::take(std::string_view input, const engine_ten
                            "a tensor that begins at a multiple of its element's size"));
   if (bytes <= most_bytes) taken.copy_ = aligned_memory(static_cast<std::size_t>(bytes));
   if (taken.copy_ == nullptr)
-    return fail(std::move(diagnose("EH-E01")
-                              .with("status", name_of_status(ENGINE_NO_MEMORY))
-                              .with("message", "there is no memory for a copy of " + reported_text(input) +
-                                                   ", a " + describe_tensor(passed) +
-                                                   " that begins at no multiple of its element's size")));
+    return fail(std::move(diagnose(Code::engine_reports_error)
+                              .with(Key::status, name_of_status(ENGINE_NO_MEMORY))
+                              .with(Key::message, "there is no memory for a copy of " + reported_text(input) +
+                                                      ", a " + describe_tensor(passed) +
+                                                      " that begins at no multiple of its element's size")));
   std::memcpy(taken.copy_.get(), static_cast<const std::byte*>(passed.data) + passed.byte_offset,
               static_cast<std::size_t>(bytes));
   taken.tensor_.data = taken.copy_.get();

@@ -28,7 +28,7 @@ std::uint64_t default_memory_limit() {
 
 void ask_loader(const ProbeRequest& request, Diagnosis& diagnosis) {
   const auto left_out = [&](std::string_view why) {
-    diagnosis.with("loader_search_left_out", why, "LD_AUDIT");
+    diagnosis.with(Key::loader_search_left_out, why, "LD_AUDIT");
   };
   const std::filesystem::path audit = request.helper.parent_path() / "enginehost_audit.so";
   if (!request.launcher.empty()) return left_out("the probe is started by another program");
@@ -155,13 +155,13 @@ void add_loader_search(const std::vector<LoaderSearch>& searches, Diagnosis& dia
     return search.taken.empty() && search.name.find('/') == std::string::npos;
   });
   if (failed == searches.rend()) {
-    diagnosis.with("loader_search_left_out", "the loader reported no search that failed", "LD_AUDIT");
+    diagnosis.with(Key::loader_search_left_out, "the loader reported no search that failed", "LD_AUDIT");
     return;
   }
-  diagnosis.with("loader_asked_for", failed->name, "LD_AUDIT")
-      .with("loader_asked_by", failed->needed_by, "LD_AUDIT");
+  diagnosis.with(Key::loader_asked_for, failed->name, "LD_AUDIT")
+      .with(Key::loader_asked_by, failed->needed_by, "LD_AUDIT");
   for (const LoaderSearch::Folder& folder : failed->folders)
-    diagnosis.with("loader_searched", folder.path, "LD_AUDIT, " + folder.rule);
+    diagnosis.with(Key::loader_searched, folder.path, "LD_AUDIT, " + folder.rule);
 }
 
 }  // namespace enginehost::load

@@ -69,7 +69,7 @@ std::string PublicKey::text() const {
 
 Result<PublicKey> read_public_key(std::string_view text, std::string_view name) {
   const auto wrong = [&](std::string_view problem) {
-    return fail(diagnose("EH-M15").with("file", name).with("problem", problem));
+    return fail(diagnose(Code::key_file_unusable).with(Key::file, name).with(Key::problem, problem));
   };
   if (text.size() > longest_text) return wrong("it is too long for a public key");
   std::vector<std::string> lines = lines_of(text);
@@ -86,7 +86,7 @@ Result<PublicKey> read_public_key(std::string_view text, std::string_view name) 
 
 Result<Signature> read_signature(std::string_view text, std::string_view name) {
   const auto wrong = [&](std::string_view problem) {
-    return fail(diagnose("EH-M09").with("signature", name).with("problem", problem));
+    return fail(diagnose(Code::signature_wrong).with(Key::signature, name).with(Key::problem, problem));
   };
   if (text.size() > longest_text) return wrong("it is too long for a signature");
   const std::vector<std::string> lines = lines_of(text);

@@ -33,7 +33,7 @@ void read_key(Reading& reading, const Json& object, Root& root) {
   fields.text("public", Need::required, is_text, text);
   if (reading.mistake) return;
   auto bytes = read_public_key(text, reading.document);
-  if (!bytes) return reading.refuse(fields.place_of("public"), bytes.error().value("problem"));
+  if (!bytes) return reading.refuse(fields.place_of("public"), bytes.error().value(Key::problem));
   key.key = std::move(*bytes);
   // A key under two ids, or two keys under one, would count twice.
   for (const RootKey& other : root.keys)
@@ -67,7 +67,7 @@ void read_timestamp_keys(Reading& reading, Fields& fields, Root& root) {
   members.warn_of_unknown();
   for (const std::string& text : texts) {
     auto key = read_public_key(text, reading.document);
-    if (!key) return reading.refuse(members.place_of("keys"), key.error().value("problem"));
+    if (!key) return reading.refuse(members.place_of("keys"), key.error().value(Key::problem));
     for (const PublicKey& other : root.timestamp_keys)
       if (other.id == key->id || other.bytes == key->bytes)
         reading.refuse(members.place_of("keys"), "the key " + key->id + " occurs twice");

@@ -15,17 +15,18 @@ constexpr std::int64_t most_serials = std::int64_t{1} << 32;
 
 bool is_missing(const Diagnosis& failure) {
   // A file that exists but cannot be used (too long, a pipe) is not missing.
-  if (failure.code == "EH-F01")
-    return failure.value("errno") == "ENOENT" ||
-           (failure.value("errno").empty() && failure.value("limit").empty() &&
-            failure.value("problem").empty());
+  if (failure.code == Code::file_not_readable)
+    return failure.value(Key::errno_) == "ENOENT" ||
+           (failure.value(Key::errno_).empty() && failure.value(Key::limit).empty() &&
+            failure.value(Key::problem).empty());
   // Some storage services return 403 for a missing file.
-  return failure.code == "EH-N04" && (failure.value("status") == "404" || failure.value("status") == "403" ||
-                                      failure.value("status") == "410");
+  return failure.code == Code::server_refuses &&
+         (failure.value(Key::status) == "404" || failure.value(Key::status) == "403" ||
+          failure.value(Key::status) == "410");
 }
 
-Diagnosis about(std::string_view code, RepositoryFiles& files, const std::string& path) {
-  return diagnose(code).with("document", files.name_of(path)).with("repository", files.known_as());
+Diagnosis about(Code code, RepositoryFiles& files, const std::string& path) {
+  return diagnose(code).with(Key::document, files.name_of(path)).with(Key::repository, files.known_as());
 }
 
 Signers signers_of(const Root& root, Role role) {
@@ -56,13 +57,13 @@ Result<Statement> judge(RepositoryFiles& files, const std::string& path, const s
                         const PublicKey& key, Role role, const std::string& text,
                         const std::string& signature_path) {
   const auto wrong = [&](std::string_view problem) {
-    return fail(about("EH-M09", files, path)
-                    .with("signature", files.name_of(signature_path))
-                    .with("key_id", key.id)
-                    .with("problem", problem));
+    return fail(about(Code::signature_wrong, files, path)
+                    .with(Key::signature, files.name_of(signature_path))
+                    .with(Key::key_id, key.id)
+                    .with(Key::problem, problem));
   };
   const auto signature = read_signature(text, signature_path);
-  if (!signature) return wrong(signature.error().value("problem"));
+  if (!signature) return wrong(signature.error().value(Key::problem));
   if (const std::string problem = problem_of(*signature, key, bytes); !problem.empty()) return wrong(problem);
   const auto statement = read_statement(signature->trusted_comment);
   if (!statement) return wrong("its trusted comment does not say role, version and time");
@@ -127,7 +128,7 @@ void start_over_without_removed_keys(Seen& seen, const std::optional<Root>& befo
 Result<Root> follow(RepositoryFiles& files, const std::string& bytes, Signers before, std::int64_t version) {
   auto direct = step_to(files, "root.json", bytes, before, version);
   // A replay stays a failure, whichever key signed it.
-  if (direct || direct.error().code == "EH-M11") return direct;
+  if (direct || direct.error().code == Code::older_than_seen) return direct;
   for (std::int64_t next = version + 1; next <= version + most_steps; ++next) {
     const std::string path = "roots/" + std::to_string(next) + ".json";
     TRY_ASSIGN(const auto between, files.find(path));
@@ -194,12 +195,12 @@ Result<SignedBy> check_signatures(RepositoryFiles& files, const std::string& pat
   }
   if (wrong) return fail(std::move(*wrong));
   TRY_ASSIGN(const auto revoked, signed_by_revoked(files, path, signers));
-  if (revoked) return fail(about("EH-M13", files, path).with("key_id", *revoked));
-  Diagnosis missing = about(groups.empty() ? "EH-M10" : "EH-M08", files, path);
+  if (revoked) return fail(about(Code::key_revoked, files, path).with(Key::key_id, *revoked));
+  Diagnosis missing = about(groups.empty() ? Code::key_not_trusted : Code::too_few_signatures, files, path);
   std::size_t found = 0;
   for (const auto& group : groups) found = std::max(found, group.second.size());
-  missing.with("expected", std::to_string(signers.threshold)).with("found", std::to_string(found));
-  for (const PublicKey& key : signers.keys) missing.with("key_id", key.id);
+  missing.with(Key::expected, std::to_string(signers.threshold)).with(Key::found, std::to_string(found));
+  for (const PublicKey& key : signers.keys) missing.with(Key::key_id, key.id);
   return fail(std::move(missing));
 }
 
@@ -208,13 +209,13 @@ Result<Root> step_to(RepositoryFiles& files, const std::string& path, const std:
   TRY_ASSIGN(const SignedBy by, check_signatures(files, path, bytes, before));
   TRY_ASSIGN(Root root, parse_root(bytes, files.name_of(path)));
   if (root.version != by.statement.version)
-    return fail(about("EH-M09", files, path)
-                    .with("problem", "its version is " + std::to_string(root.version) + ", signed was " +
-                                         std::to_string(by.statement.version)));
+    return fail(about(Code::signature_wrong, files, path)
+                    .with(Key::problem, "its version is " + std::to_string(root.version) + ", signed was " +
+                                            std::to_string(by.statement.version)));
   if (root.version <= version)
-    return fail(about("EH-M11", files, path)
-                    .with("found", std::to_string(root.version))
-                    .with("expected", std::to_string(version + 1)));
+    return fail(about(Code::older_than_seen, files, path)
+                    .with(Key::found, std::to_string(root.version))
+                    .with(Key::expected, std::to_string(version + 1)));
   TRY(check_signatures(files, path, bytes, signers_of(root, Role::root)).map([](const auto&) {}));
   return root;
 }
@@ -249,9 +250,9 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
   if (!required && (!root_bytes || !*root_bytes)) return std::nullopt;
   if (!root_bytes) return fail(root_bytes.error());
   if (!*root_bytes)
-    return fail(about(keys.empty() ? "EH-M10" : "EH-M08", files, "root.json")
-                    .with("expected", "1")
-                    .with("found", "0"));
+    return fail(about(keys.empty() ? Code::key_not_trusted : Code::too_few_signatures, files, "root.json")
+                    .with(Key::expected, "1")
+                    .with(Key::found, "0"));
   if (before && **root_bytes == verified.seen.root) {
     verified.root = *before;
   } else if (before) {
@@ -263,22 +264,22 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
     const Signers first = bootstrap(keys);
     auto root = follow(files, **root_bytes, first, 0);
     // The publisher cannot help where this user trusts fewer keys than the user asked for.
-    if (!root && root.error().code == "EH-M08" &&
+    if (!root && root.error().code == Code::too_few_signatures &&
         static_cast<std::int64_t>(first.keys.size()) < first.threshold)
-      root.error().with("remedy",
+      root.error().with(Key::remedy,
                         "trust the publisher's other keys, too: engine-cache trust add KEY --repository " +
                             files.known_as() + " --threshold " + std::to_string(first.threshold));
     TRY_ASSIGN(verified.root, std::move(root));
     TRY_ASSIGN(verified.seen.trusted_by, signers_of_first_root(files, **root_bytes, first));
     if (verified.root.version < verified.seen.root_version)
-      return fail(about("EH-M11", files, "root.json")
-                      .with("found", std::to_string(verified.root.version))
-                      .with("expected", std::to_string(verified.seen.root_version)));
+      return fail(about(Code::older_than_seen, files, "root.json")
+                      .with(Key::found, std::to_string(verified.root.version))
+                      .with(Key::expected, std::to_string(verified.seen.root_version)));
     // Through the roots in between, a key can lead to a root that has revoked it.
     if (!keys.empty() && std::all_of(keys.begin(), keys.end(), [&](const TrustedKey& key) {
           return verified.root.is_revoked(key.key.id);
         }))
-      return fail(about("EH-M13", files, "root.json").with("key_id", keys.front().key.id));
+      return fail(about(Code::key_revoked, files, "root.json").with(Key::key_id, keys.front().key.id));
     start_over_without_removed_keys(verified.seen, std::nullopt, verified.root);
   }
   verified.engines = engines_of(keys, verified.seen);
@@ -290,9 +291,9 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
 
   TRY_ASSIGN(auto index, files.find("index.json"));
   if (!index)
-    return fail(diagnose("EH-M07")
-                    .with("repository", files.known_as())
-                    .with("problem", "it has a root.json and no index.json"));
+    return fail(diagnose(Code::repository_unusable)
+                    .with(Key::repository, files.known_as())
+                    .with(Key::problem, "it has a root.json and no index.json"));
   verified.bytes = std::move(*index);
   TRY_ASSIGN(verified.signed_by,
              check_signatures(files, "index.json", verified.bytes, signers_of(verified.root, Role::index)));
@@ -300,37 +301,40 @@ Result<std::optional<VerifiedIndex>> open_signed(RepositoryFiles& files, const T
 }
 
 Result<void> check_index(const Index& index, const std::string& repository, VerifiedIndex& verified) {
-  const auto refuse = [&](std::string_view code) {
-    return diagnose(code).with("document", below(repository, "index.json")).with("repository", repository);
+  const auto refuse = [&](Code code) {
+    return diagnose(code)
+        .with(Key::document, below(repository, "index.json"))
+        .with(Key::repository, repository);
   };
   if (index.serial != verified.signed_by.statement.version)
-    return fail(refuse("EH-M09").with("problem", "its serial is " + std::to_string(index.serial) +
-                                                     ", signed was " +
-                                                     std::to_string(verified.signed_by.statement.version)));
+    return fail(refuse(Code::signature_wrong)
+                    .with(Key::problem, "its serial is " + std::to_string(index.serial) + ", signed was " +
+                                            std::to_string(verified.signed_by.statement.version)));
   if (index.name != verified.root.name)
-    return fail(refuse("EH-M09").with(
-        "problem",
-        "it is the index of \"" + index.name + "\", the root is that of \"" + verified.root.name + "\""));
+    return fail(refuse(Code::signature_wrong)
+                    .with(Key::problem, "it is the index of \"" + index.name + "\", the root is that of \"" +
+                                            verified.root.name + "\""));
   if (const auto end = seconds_of_time(index.expires); end && verified.signed_by.statement.time > *end)
-    return fail(refuse("EH-M09").with(
-        "problem", "it was signed at second " + std::to_string(verified.signed_by.statement.time) +
-                       " of 1970, which is after it expires (" + index.expires + ")"));
+    return fail(refuse(Code::signature_wrong)
+                    .with(Key::problem, "it was signed at second " +
+                                            std::to_string(verified.signed_by.statement.time) +
+                                            " of 1970, which is after it expires (" + index.expires + ")"));
   Seen& seen = verified.seen;
   const std::string digest = sha256_hex(verified.bytes);
   if (index.serial < seen.index_version)
-    return fail(refuse("EH-M11")
-                    .with("found", std::to_string(index.serial))
-                    .with("expected", std::to_string(seen.index_version)));
+    return fail(refuse(Code::older_than_seen)
+                    .with(Key::found, std::to_string(index.serial))
+                    .with(Key::expected, std::to_string(seen.index_version)));
   if (index.serial == seen.index_version && !seen.index_sha256.empty() && digest != seen.index_sha256)
-    return fail(refuse("EH-M11")
-                    .with("found", std::to_string(index.serial))
-                    .with("expected", std::to_string(seen.index_version + 1))
-                    .with("problem", "another index with this serial was seen before"));
+    return fail(refuse(Code::older_than_seen)
+                    .with(Key::found, std::to_string(index.serial))
+                    .with(Key::expected, std::to_string(seen.index_version + 1))
+                    .with(Key::problem, "another index with this serial was seen before"));
   if (seen.index_version > 0 && index.serial - seen.index_version > most_serials)
-    return fail(refuse("EH-M11")
-                    .with("found", std::to_string(index.serial))
-                    .with("expected", "at most " + std::to_string(seen.index_version + most_serials))
-                    .with("problem",
+    return fail(refuse(Code::older_than_seen)
+                    .with(Key::found, std::to_string(index.serial))
+                    .with(Key::expected, "at most " + std::to_string(seen.index_version + most_serials))
+                    .with(Key::problem,
                           "its serial is too far above the last one, " + std::to_string(seen.index_version)));
   seen.index_version = index.serial;
   seen.index_signers = verified.signed_by.key_ids;
@@ -348,35 +352,36 @@ Result<std::optional<std::string>> check_timestamp(RepositoryFiles& files, const
   if (signers.keys.empty() || !is_url(files.location())) return std::optional<std::string>();
   TRY_ASSIGN(const auto bytes, files.find(path));
   if (!bytes)
-    return fail(
-        about("EH-M08", files, path).with("expected", std::to_string(signers.threshold)).with("found", "0"));
+    return fail(about(Code::too_few_signatures, files, path)
+                    .with(Key::expected, std::to_string(signers.threshold))
+                    .with(Key::found, "0"));
   TRY_ASSIGN(const SignedBy by, check_signatures(files, path, *bytes, signers));
   TRY_ASSIGN(const Json document, parse_json(*bytes, files.name_of(path)));
   TRY_ASSIGN(Timestamp timestamp, read_timestamp(document, files.name_of(path)));
   if (timestamp.version != by.statement.version || timestamp.name != verified.root.name)
-    return fail(about("EH-M09", files, path)
-                    .with("problem", "it is version " + std::to_string(timestamp.version) + " of \"" +
-                                         timestamp.name + "\", signed was version " +
-                                         std::to_string(by.statement.version) + " of \"" +
-                                         verified.root.name + "\""));
+    return fail(about(Code::signature_wrong, files, path)
+                    .with(Key::problem, "it is version " + std::to_string(timestamp.version) + " of \"" +
+                                            timestamp.name + "\", signed was version " +
+                                            std::to_string(by.statement.version) + " of \"" +
+                                            verified.root.name + "\""));
   Seen& seen = verified.seen;
   if (timestamp.version < seen.timestamp_version)
-    return fail(about("EH-M11", files, path)
-                    .with("found", std::to_string(timestamp.version))
-                    .with("expected", std::to_string(seen.timestamp_version)));
+    return fail(about(Code::older_than_seen, files, path)
+                    .with(Key::found, std::to_string(timestamp.version))
+                    .with(Key::expected, std::to_string(seen.timestamp_version)));
   if (timestamp.version - seen.timestamp_version > most_serials && seen.timestamp_version > 0)
-    return fail(about("EH-M11", files, path)
-                    .with("found", std::to_string(timestamp.version))
-                    .with("problem", "its version is too far above the last one, " +
-                                         std::to_string(seen.timestamp_version)));
+    return fail(about(Code::older_than_seen, files, path)
+                    .with(Key::found, std::to_string(timestamp.version))
+                    .with(Key::problem, "its version is too far above the last one, " +
+                                            std::to_string(seen.timestamp_version)));
   if (timestamp.index_serial > index.serial ||
       (timestamp.index_serial == index.serial && timestamp.index_sha256 != sha256_hex(verified.bytes)))
-    return fail(about("EH-M11", files, "index.json")
-                    .with("found", std::to_string(index.serial))
-                    .with("expected", std::to_string(timestamp.index_serial))
-                    .with("problem", "timestamp.json says that version " +
-                                         std::to_string(timestamp.index_serial) +
-                                         " with other bytes is the present one"));
+    return fail(about(Code::older_than_seen, files, "index.json")
+                    .with(Key::found, std::to_string(index.serial))
+                    .with(Key::expected, std::to_string(timestamp.index_serial))
+                    .with(Key::problem, "timestamp.json says that version " +
+                                            std::to_string(timestamp.index_serial) +
+                                            " with other bytes is the present one"));
   seen.timestamp_version = timestamp.version;
   return std::optional(std::move(timestamp.expires));
 }

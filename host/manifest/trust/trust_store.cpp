@@ -194,12 +194,13 @@ std::vector<fs::path> files_for(const fs::path& folder, const std::string& repos
 // Admits one writer at a time.
 Result<cache::FileLock> lock_of(const fs::path& folder) {
   if (folder.empty())
-    return fail(diagnose("EH-F16")
-                    .with("place", "state")
-                    .with("problem", "neither the cache nor this user's folder for states can be written"));
+    return fail(
+        diagnose(Code::folder_not_writable)
+            .with(Key::place, "state")
+            .with(Key::problem, "neither the cache nor this user's folder for states can be written"));
   auto lock =
       make_folders(folder).and_then([&] { return cache::FileLock::exclusive(folder / "lock", "trust"); });
-  if (!lock && lock.error().code == "EH-F16") lock.error().with("place", "state");
+  if (!lock && lock.error().code == Code::folder_not_writable) lock.error().with(Key::place, "state");
   return lock;
 }
 
@@ -345,10 +346,11 @@ Result<bool> TrustStore::remove(std::string_view key_id) const {
   if (!read_folder_.empty()) {
     TRY_ASSIGN(const std::vector<TrustedKey> fixed, keys_of(read_folder_ / "keys.json", false));
     if (std::any_of(fixed.begin(), fixed.end(), [&](const TrustedKey& one) { return one.key.id == key_id; }))
-      return fail(diagnose_errno("EH-F16", calls::access(read_folder_.c_str(), W_OK) != 0 ? errno : EACCES)
-                      .with("place", "cache")
-                      .with("file", path_text(read_folder_ / "keys.json"))
-                      .with("folder", path_text(read_folder_)));
+      return fail(diagnose_errno(Code::folder_not_writable,
+                                 calls::access(read_folder_.c_str(), W_OK) != 0 ? errno : EACCES)
+                      .with(Key::place, "cache")
+                      .with(Key::file, path_text(read_folder_ / "keys.json"))
+                      .with(Key::folder, path_text(read_folder_)));
   }
   TRY_ASSIGN(const cache::FileLock lock, lock_of(folder_));
   TRY_ASSIGN(std::vector<TrustedKey> all, keys_of(folder_ / "keys.json", true));

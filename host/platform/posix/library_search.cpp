@@ -148,14 +148,14 @@ std::optional<SkippedFile> LibrarySearch::why_unusable(const std::string& path) 
     const Diagnosis& why = read.error();
     if (binary::no_such_file(why)) return std::nullopt;
     // glibc continues its search after a file that may not be read (elf/dl-load.c, open_path).
-    if (why.code == "EH-L25")
+    if (why.code == Code::library_not_readable)
       return SkippedFile{
-          path, "cannot be read (" + std::string(why.value("os_said")) + ")", {}, false, false};
+          path, "cannot be read (" + std::string(why.value(Key::os_said)) + ")", {}, false, false};
     return SkippedFile{path, "is no library (" + linker::short_reason(why) + ")", {}, true, false};
   }
   const auto refusal = linker::refusal_of(order_->machine, *read, path, false);
   if (!refusal) return std::nullopt;
-  if (refusal->diagnosis.code == "EH-F02") return SkippedFile{path, empty_library, {}, true, true};
+  if (refusal->diagnosis.code == Code::file_empty) return SkippedFile{path, empty_library, {}, true, true};
   return SkippedFile{path, "is no library for this process: " + refusal->why, {}, refusal->fatal, false};
 }
 

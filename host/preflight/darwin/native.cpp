@@ -29,11 +29,11 @@ Report check_native(const Spec& spec) {
 Result<void> check_executable_mapping(const std::filesystem::path& file) {
   struct statfs status {};
   if (::statfs(file.c_str(), &status) != 0 || (status.f_flags & MNT_NOEXEC) == 0) return {};
-  return fail(std::move(diagnose("EH-L22")
-                            .with("file", path_text(file))
-                            .with("folder", path_text(file.parent_path()))
-                            .with("mount_point", status.f_mntonname, "statfs")
-                            .with("flag", "noexec", "statfs")));
+  return fail(std::move(diagnose(Code::mounted_noexec)
+                            .with(Key::file, path_text(file))
+                            .with(Key::folder, path_text(file.parent_path()))
+                            .with(Key::mount_point, status.f_mntonname, "statfs")
+                            .with(Key::flag, "noexec", "statfs")));
 }
 
 // macOS accepts RLIMIT_AS and does not enforce it.
@@ -47,12 +47,12 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
   const platform::Memory& memory = spec.platform->memory.value();
   if (memory.total == 0 || need.bytes <= memory.total) return;
   report.warnings.push_back(
-      std::move(diagnose("EH-L23")
-                    .with("file", path_text(spec.plugin))
-                    .with("needed", std::to_string(need.bytes), "segments of the closure")
-                    .with("memory", std::to_string(memory.total), spec.platform->memory.source())
-                    .with("largest", need.largest->path)
-                    .with("largest_size", std::to_string(need.largest_size), "segments")));
+      std::move(diagnose(Code::memory_short_for_library)
+                    .with(Key::file, path_text(spec.plugin))
+                    .with(Key::needed, std::to_string(need.bytes), "segments of the closure")
+                    .with(Key::memory, std::to_string(memory.total), spec.platform->memory.source())
+                    .with(Key::largest, need.largest->path)
+                    .with(Key::largest_size, std::to_string(need.largest_size), "segments")));
 }
 
 }  // namespace enginehost::preflight

@@ -46,11 +46,11 @@ Result<void> check_executable_mapping(const std::filesystem::path& file) {
   const std::string folder = path_text(file.parent_path());
   struct statvfs status {};
   if (::statvfs(file.c_str(), &status) == 0 && (status.f_flag & ST_NOEXEC) != 0) {
-    Diagnosis diagnosis = diagnose("EH-L22");
-    diagnosis.with("file", path_text(file)).with("folder", folder);
+    Diagnosis diagnosis = diagnose(Code::mounted_noexec);
+    diagnosis.with(Key::file, path_text(file)).with(Key::folder, folder);
     if (std::string mount = mount_point_of(file); !mount.empty())
-      diagnosis.with("mount_point", mount, "/proc/self/mountinfo");
-    return fail(std::move(diagnosis.with("flag", "noexec", "statvfs")));
+      diagnosis.with(Key::mount_point, mount, "/proc/self/mountinfo");
+    return fail(std::move(diagnosis.with(Key::flag, "noexec", "statvfs")));
   }
   // An unreadable or missing file is reported by the code that reads it.
   const auto opened = open_to_read(file);
@@ -63,8 +63,8 @@ Result<void> check_executable_mapping(const std::filesystem::path& file) {
     ::munmap(mapped, length);
     return {};
   }
-  const char* code = errno == ENOMEM ? "EH-L23" : "EH-L24";
-  return fail(diagnose_errno(code, errno).with("file", path_text(file)).with("folder", folder));
+  Code code = errno == ENOMEM ? Code::memory_short_for_library : Code::security_policy_forbids;
+  return fail(diagnose_errno(code, errno).with(Key::file, path_text(file)).with(Key::folder, folder));
 }
 
 namespace {
@@ -125,34 +125,34 @@ bool lacks_memory_for(const std::filesystem::path& file, std::uint64_t bytes) {
 void judge_memory(const Spec& spec, const linker::Closure& closure, Report& report) {
   const MemoryNeed need = memory_needed_by(closure);
   if (need.largest == nullptr) return;
-  const auto with_sizes = [&](std::string_view what, std::uint64_t limit, std::string_view source) {
-    return Diagnosis(diagnose("EH-L23")
-                         .with("file", path_text(spec.plugin))
-                         .with("needed", std::to_string(need.bytes), "PT_LOAD of the closure")
+  const auto with_sizes = [&](Key what, std::uint64_t limit, std::string_view source) {
+    return Diagnosis(diagnose(Code::memory_short_for_library)
+                         .with(Key::file, path_text(spec.plugin))
+                         .with(Key::needed, std::to_string(need.bytes), "PT_LOAD of the closure")
                          .with(what, std::to_string(limit), source)
-                         .with("largest", need.largest->path)
-                         .with("largest_size", std::to_string(need.largest_size), "PT_LOAD"));
+                         .with(Key::largest, need.largest->path)
+                         .with(Key::largest_size, std::to_string(need.largest_size), "PT_LOAD"));
   };
   // The limits are those of this process, not of a recorded machine.
   const bool here = !spec.machine.recorded;
   if (const auto limit = here ? address_space_limit() : std::nullopt) {
     const std::uint64_t used = mapped_now();
     if (need.bytes + used > *limit) {
-      report.diagnoses.push_back(std::move(
-          with_sizes("limit", *limit, "RLIMIT_AS").with("used", std::to_string(used), "/proc/self/statm")));
+      report.diagnoses.push_back(std::move(with_sizes(Key::limit, *limit, "RLIMIT_AS")
+                                               .with(Key::used, std::to_string(used), "/proc/self/statm")));
       return;
     }
   }
   if (const std::uint64_t zero_filled = here ? refused_memory(closure) : 0; zero_filled != 0) {
-    Diagnosis refused = with_sizes("zero_filled", zero_filled, "a trial mapping");
-    if (const auto limit = data_limit()) refused.with("data_limit", std::to_string(*limit), "RLIMIT_DATA");
-    report.diagnoses.push_back(std::move(refused.with("os_said", std::strerror(ENOMEM), "mmap")));
+    Diagnosis refused = with_sizes(Key::zero_filled, zero_filled, "a trial mapping");
+    if (const auto limit = data_limit()) refused.with(Key::data_limit, std::to_string(*limit), "RLIMIT_DATA");
+    report.diagnoses.push_back(std::move(refused.with(Key::os_said, std::strerror(ENOMEM), "mmap")));
     return;
   }
   if (spec.platform == nullptr || !spec.platform->memory.is_known()) return;
   const platform::Memory& memory = spec.platform->memory.value();
   if (memory.total != 0 && need.bytes > memory.total)
-    report.warnings.push_back(with_sizes("memory", memory.total, spec.platform->memory.source()));
+    report.warnings.push_back(with_sizes(Key::memory, memory.total, spec.platform->memory.source()));
 }
 
 }  // namespace enginehost::preflight

@@ -50,12 +50,12 @@ void warn_of_loaded(const Spec& spec, const linker::Closure& closure, std::vecto
       std::error_code error;
       if (!std::filesystem::exists(own, error)) continue;
       if (!std::filesystem::equivalent(own, module.path, error)) {
-        Diagnosis warning = diagnose("EH-L17");
-        warning.with("library", module.soname)
-            .with("path", path_text(module.path), "modules of this process")
-            .with("wanted", path_text(own));
+        Diagnosis warning = diagnose(Code::other_file_already_loaded);
+        warning.with(Key::library, module.soname)
+            .with(Key::path, path_text(module.path), "modules of this process")
+            .with(Key::wanted, path_text(own));
         for (const std::string& file : askers(closure, path_text(module.path.filename())))
-          warning.with("needed_by", file);
+          warning.with(Key::needed_by, file);
         warnings.push_back(std::move(warning));
       }
       break;
@@ -99,12 +99,12 @@ void judge_memory(const Spec& spec, const linker::Closure& closure, Report& repo
       need.bytes <= status.ullAvailPageFile)
     return;
   report.warnings.push_back(
-      std::move(diagnose("EH-W11")
-                    .with("file", path_text(spec.plugin))
-                    .with("needed", std::to_string(need.bytes), "SizeOfImage of the closure")
-                    .with("limit", std::to_string(status.ullAvailPageFile), "GlobalMemoryStatusEx")
-                    .with("largest", need.largest->path)
-                    .with("largest_size", std::to_string(need.largest_size), "SizeOfImage")));
+      std::move(diagnose(Code::page_file_too_small)
+                    .with(Key::file, path_text(spec.plugin))
+                    .with(Key::needed, std::to_string(need.bytes), "SizeOfImage of the closure")
+                    .with(Key::limit, std::to_string(status.ullAvailPageFile), "GlobalMemoryStatusEx")
+                    .with(Key::largest, need.largest->path)
+                    .with(Key::largest_size, std::to_string(need.largest_size), "SizeOfImage")));
 }
 
 }  // namespace enginehost::preflight

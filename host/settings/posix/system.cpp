@@ -56,7 +56,8 @@ const char* helper_name() { return "enginehost-probe"; }
 
 Result<std::string> why_untrusted(const std::vector<fs::path>& paths, const fs::path& sdk_folder) {
   const auto unread = [](const fs::path& path, int number, const std::string& why) -> Result<std::string> {
-    if (is_transient(number)) return fail(diagnose_errno("EH-F01", number).with("file", path_text(path)));
+    if (is_transient(number))
+      return fail(diagnose_errno(Code::file_not_readable, number).with(Key::file, path_text(path)));
     return why;
   };
   calls::Status sdk{};
@@ -141,7 +142,7 @@ Environment Environment::of_this_process() {
   for (const char* file : {"/etc/machine-id", "/var/lib/dbus/machine-id"}) {
     result.machine_files.emplace_back(file);
     auto text = read_file(file, 1u << 20);
-    if (!text && is_transient(text.error().value("errno"))) {
+    if (!text && is_transient(text.error().value(Key::errno_))) {
       result.machine_failure = std::move(text).error();
       return result;
     }

@@ -150,14 +150,14 @@ TEST(WindowsChild, AMissingOrInvalidProgramIsP20WithTheNumber) {
   const auto missing = run_child(request);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, "EH-P20");
-  EXPECT_EQ(missing.error().value("program"), request.argv[0]);
-  EXPECT_EQ(missing.error().value("error"), "2");
-  EXPECT_EQ(missing.error().value("errno"), "ENOENT");
+  EXPECT_EQ(missing.error().value(Key::program), request.argv[0]);
+  EXPECT_EQ(missing.error().value(Key::error), "2");
+  EXPECT_EQ(missing.error().value(Key::errno_), "ENOENT");
   ASSERT_TRUE(write_file(folder / "text.exe", "this is no program at all", false));
   request.argv = {path_text(folder / "text.exe")};
-  EXPECT_EQ(run_child(request).error().value("error"), "193");
+  EXPECT_EQ(run_child(request).error().value(Key::error), "193");
   request.argv = {"no-program-of-this-name"};
-  EXPECT_EQ(run_child(request).error().value("errno"), "ENOENT");
+  EXPECT_EQ(run_child(request).error().value(Key::errno_), "ENOENT");
   request.argv = {"cmd", "/c", "exit 5"};
   EXPECT_EQ(ended(run_child(request)).exit_code, 5) << "found in PATH, with .exe";
 }

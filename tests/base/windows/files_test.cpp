@@ -30,12 +30,12 @@ std::set<std::string> names_in(const fs::path& folder) {
 }
 
 TEST(WindowsErrors, WithoutAPosixEquivalentKeepTheirNumberAndText) {
-  const Diagnosis found = diagnose_errno("EH-F15", windows::errno_of(ERROR_INTERNAL_ERROR));
-  EXPECT_EQ(found.value("errno"), "Windows error 1359");
-  EXPECT_EQ(found.value("os_said"), windows::error_text(ERROR_INTERNAL_ERROR) + " (error 1359)");
+  const Diagnosis found = diagnose_errno(Code::disk_full, windows::errno_of(ERROR_INTERNAL_ERROR));
+  EXPECT_EQ(found.value(Key::errno_), "Windows error 1359");
+  EXPECT_EQ(found.value(Key::os_said), windows::error_text(ERROR_INTERNAL_ERROR) + " (error 1359)");
   EXPECT_NE(windows::error_text(ERROR_INTERNAL_ERROR), "");
   // Windows has no text for this number.
-  EXPECT_EQ(diagnose_errno("EH-F15", windows::errno_of(15999)).value("os_said"), "error 15999");
+  EXPECT_EQ(diagnose_errno(Code::disk_full, windows::errno_of(15999)).value(Key::os_said), "error 15999");
   for (std::uint32_t error = 0; error < 16000; ++error)
     if (const int number = windows::errno_of(error); number > 0xFFFF)
       ASSERT_EQ(windows::windows_error_in(number), error);
@@ -62,8 +62,8 @@ TEST(WindowsFiles, AStampChangesWithContentAndNotWithLinks) {
   const auto missing = stamp_of(folder / "c", "EH-L01");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, "EH-L01");
-  EXPECT_EQ(missing.error().value("errno"), "ENOENT");
-  EXPECT_EQ(missing.error().value("file"), path_text(folder / "c"));
+  EXPECT_EQ(missing.error().value(Key::errno_), "ENOENT");
+  EXPECT_EQ(missing.error().value(Key::file), path_text(folder / "c"));
 }
 
 TEST(WindowsFiles, ReadsTheWholeFileOrReportsTheReason) {
@@ -73,11 +73,11 @@ TEST(WindowsFiles, ReadsTheWholeFileOrReportsTheReason) {
   EXPECT_EQ(read_file(folder / "a").value(), bytes) << "no byte means anything";
   const auto too_long = read_file(folder / "a", bytes.size() - 1, "EH-M01");
   ASSERT_FALSE(too_long);
-  EXPECT_EQ(too_long.error().value("limit"), std::to_string(bytes.size() - 1));
-  EXPECT_EQ(read_file(folder / "none").error().value("errno"), "ENOENT");
-  EXPECT_EQ(read_file(folder / "none/below").error().value("errno"), "ENOENT");
-  EXPECT_EQ(read_file(folder / "a/below").error().value("errno"), "ENOTDIR");
-  EXPECT_EQ(read_file(folder.path()).error().value("errno"), "EISDIR");
+  EXPECT_EQ(too_long.error().value(Key::limit), std::to_string(bytes.size() - 1));
+  EXPECT_EQ(read_file(folder / "none").error().value(Key::errno_), "ENOENT");
+  EXPECT_EQ(read_file(folder / "none/below").error().value(Key::errno_), "ENOENT");
+  EXPECT_EQ(read_file(folder / "a/below").error().value(Key::errno_), "ENOTDIR");
+  EXPECT_EQ(read_file(folder.path()).error().value(Key::errno_), "EISDIR");
 }
 
 TEST(WindowsFiles, MakesFoldersAndAcceptsExistingOnes) {
@@ -100,7 +100,7 @@ TEST(WindowsFiles, WritingReplacesTheFileAsAWhole) {
     while (!stop) {
       const auto bytes = read_file(folder / "record");
       if (!bytes || bytes->size() != 100'000 || bytes->find_first_not_of(bytes->front()) != std::string::npos)
-        torn = bytes ? "torn" : "missing: " + std::string(bytes.error().value("errno"));
+        torn = bytes ? "torn" : "missing: " + std::string(bytes.error().value(Key::errno_));
       ++reads;
       // A reader that never closes the file keeps it from being replaced, on Windows and on Wine.
       ::Sleep(1);
@@ -111,7 +111,7 @@ TEST(WindowsFiles, WritingReplacesTheFileAsAWhole) {
     if (const auto written =
             write_file(folder / "record", std::string(100'000, static_cast<char>('a' + i % 26)), i % 50 == 0);
         !written)
-      failed = written.error().value("errno");
+      failed = written.error().value(Key::errno_);
   stop = true;
   reader.join();
   EXPECT_EQ(failed, "");
@@ -122,12 +122,12 @@ TEST(WindowsFiles, WritingReplacesTheFileAsAWhole) {
 
 TEST(WindowsFiles, AFailedWriteLeavesTheOldFileAndNothingElse) {
   const TemporaryFolder folder;
-  EXPECT_EQ(write_file(folder / "no/such/file", "x").error().value("errno"), "ENOENT");
+  EXPECT_EQ(write_file(folder / "no/such/file", "x").error().value(Key::errno_), "ENOENT");
   fs::create_directory(folder / "is-a-folder");
   ASSERT_TRUE(write_file(folder / "is-a-folder/full", "x", false));
   const auto over_folder = write_file(folder / "is-a-folder", "x");
   ASSERT_FALSE(over_folder);
-  EXPECT_EQ(over_folder.error().value("errno"), "EISDIR");
+  EXPECT_EQ(over_folder.error().value(Key::errno_), "EISDIR");
   EXPECT_THAT(names_in(folder.path()), ElementsAre("is-a-folder"));
 }
 
@@ -318,7 +318,7 @@ TEST(WindowsFiles, PrivateFoldersAreNew) {
              second = make_private_folder(folder.path(), "stage-");
   ASSERT_TRUE(first && second);
   EXPECT_NE(*first, *second);
-  EXPECT_EQ(make_private_folder(folder / "none", "x").error().value("errno"), "ENOENT");
+  EXPECT_EQ(make_private_folder(folder / "none", "x").error().value(Key::errno_), "ENOENT");
 }
 
 TEST(WindowsFiles, FindsTheFolderOfTheProgram) {

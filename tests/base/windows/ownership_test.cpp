@@ -28,7 +28,7 @@ TEST(Ownership, AFolderThatOnlyItsOwnerMayWriteIsTrusted) {
   const TemporaryFolder folder;
   set_list(folder.path(), L"D:P(A;OICI;FA;;;CO)(A;OICI;0x1200a9;;;WD)");
   const auto problem = who_may_change(folder.path(), Purpose::belief).problem;
-  EXPECT_FALSE(problem) << problem->value("problem");
+  EXPECT_FALSE(problem) << problem->value(Key::problem);
   EXPECT_FALSE(who_may_change(folder / "not-there", Purpose::belief).problem);
 }
 
@@ -38,9 +38,9 @@ TEST(Ownership, F22AWorldWritableFolderIsNotTrusted) {
   const auto problem = who_may_change(folder.path(), Purpose::belief).problem;
   ASSERT_TRUE(problem);
   EXPECT_EQ(problem->code, "EH-F22");
-  EXPECT_EQ(problem->value("folder"), path_text(folder.path()));
-  EXPECT_THAT(std::string(problem->value("problem")), HasSubstr("Everyone (S-1-1-0) may write into it"));
-  EXPECT_THAT(std::string(problem->value("owner")), HasSubstr("S-1-"));
+  EXPECT_EQ(problem->value(Key::folder), path_text(folder.path()));
+  EXPECT_THAT(std::string(problem->value(Key::problem)), HasSubstr("Everyone (S-1-1-0) may write into it"));
+  EXPECT_THAT(std::string(problem->value(Key::owner)), HasSubstr("S-1-"));
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST_F(OwnFiles, AMissingFileOrAFolderHasItsCode) {
   const auto missing = read_binary(folder_ / "none.dll");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, "EH-F01");
-  EXPECT_EQ(missing.error().value("first_missing"), path_text(folder_ / "none.dll"));
+  EXPECT_EQ(missing.error().value(Key::first_missing), path_text(folder_ / "none.dll"));
   EXPECT_EQ(read_binary(folder_).error().code, "EH-F11") << "a folder";
 }
 
@@ -62,7 +62,7 @@ TEST_F(OwnFiles, ANameBeyondAsciiIsReadAndReported) {
   fs::remove(file);
   const auto missing = read_binary(file);
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().value("file"), path_text(file));
+  EXPECT_EQ(missing.error().value(Key::file), path_text(file));
 }
 
 TEST_F(OwnFiles, W09AFileThatAnotherProgramHoldsIsNotCalledMissing) {
@@ -72,7 +72,7 @@ TEST_F(OwnFiles, W09AFileThatAnotherProgramHoldsIsNotCalledMissing) {
   const auto held = read_binary(file);
   ASSERT_FALSE(held);
   EXPECT_EQ(held.error().code, "EH-W09");
-  EXPECT_EQ(held.error().value("errno"), "EBUSY");
+  EXPECT_EQ(held.error().value(Key::errno_), "EBUSY");
 }
 
 }  // namespace

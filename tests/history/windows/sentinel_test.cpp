@@ -30,7 +30,7 @@ class WindowsSentinel : public testing::Test {
 
 TEST_F(WindowsSentinel, OfALivingProcessIsNoCrash) {
   auto sentinel = Sentinel::raise(folder_, "build-1", "digest", "probe", "artifacts");
-  ASSERT_TRUE(sentinel) << sentinel.error().value("errno");
+  ASSERT_TRUE(sentinel) << sentinel.error().value(Key::errno_);
   EXPECT_EQ(files(), 1u);
   EXPECT_TRUE(sentinel->enter("load"));
   EXPECT_TRUE(collect_crashes(folder_).empty());

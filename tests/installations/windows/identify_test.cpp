@@ -14,8 +14,8 @@ TEST(InstallationsOnWindows, AreNotRecognizedWithAReason) {
   const auto found = identify(folder.path());
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().code, "EH-S30");
-  EXPECT_EQ(found.error().value("path"), path_text(folder.path()));
-  EXPECT_EQ(found.error().value("problem"), "only installations on Linux are recognized");
+  EXPECT_EQ(found.error().value(Key::path), path_text(folder.path()));
+  EXPECT_EQ(found.error().value(Key::problem), "only installations on Linux are recognized");
 }
 
 TEST(InstallationsOnWindows, AMissingFolderIsReportedFirst) {
@@ -23,7 +23,7 @@ TEST(InstallationsOnWindows, AMissingFolderIsReportedFirst) {
   const auto found = identify(folder / "nowhere");
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().code, "EH-S30");
-  EXPECT_EQ(found.error().value("problem"), "it does not exist");
+  EXPECT_EQ(found.error().value(Key::problem), "it does not exist");
 }
 
 }  // namespace

@@ -80,9 +80,9 @@ TEST_F(ThisWindows, W01TheMissingDllOf126IsNamedWithItsImporter) {
   const std::vector<Diagnosis> found = diagnose_windows(closure_of(top));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "EH-W01");
-  EXPECT_EQ(found[0].value("library"), "win_base.dll");
-  EXPECT_EQ(to_lower(found[0].value("needed_by")), to_lower(path_text(middle)));
-  EXPECT_THAT(found[0].values("searched"), Contains(HasSubstr(path_text(folder_ / "engine"))));
+  EXPECT_EQ(found[0].value(Key::library), "win_base.dll");
+  EXPECT_EQ(to_lower(found[0].value(Key::needed_by)), to_lower(path_text(middle)));
+  EXPECT_THAT(found[0].values(Key::searched), Contains(HasSubstr(path_text(folder_ / "engine"))));
 }
 
 TEST_F(ThisWindows, AFolderThatWasAddedIsSearched) {
@@ -106,7 +106,7 @@ TEST_F(ThisWindows, W04AFileForAnotherMachineIs193WithItsMachine) {
   const std::vector<Diagnosis> found = diagnose_windows(closure_of(narrow));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "EH-W04");
-  EXPECT_EQ(found[0].value("built_for"), "aarch64");
+  EXPECT_EQ(found[0].value(Key::built_for), "aarch64");
 }
 
 TEST_F(ThisWindows, ThePartsOfThisWindowsAreAllThere) {

@@ -48,7 +48,7 @@ TEST_F(WindowsLoading, TheReferenceEngineIsLoadedWithItsOrigin) {
   std::vector<std::string> stages;
   request.on_stage = [&](std::string_view stage) { stages.emplace_back(stage); };
   const auto loaded = load_plugin(request);
-  ASSERT_TRUE(loaded) << loaded.error().code << " " << loaded.error().value("os_said");
+  ASSERT_TRUE(loaded) << loaded.error().code << " " << loaded.error().value(Key::os_said);
   EXPECT_STREQ((*loaded)->plugin().engine, "reference");
   EXPECT_THAT(stages, testing::ElementsAre("load", "entry"));
   bool found = false;
@@ -70,31 +70,31 @@ TEST_F(WindowsLoading, AFolderBeyondAsciiAndMaxPathIsNoHindrance) {
   ASSERT_GT(request.plugin.native().size(), 300u);
   ASSERT_TRUE(write_file(request.plugin, read_file(REFERENCE_ENGINE).value(), false));
   const auto loaded = load_plugin(request);
-  ASSERT_TRUE(loaded) << loaded.error().code << " " << loaded.error().value("os_said");
+  ASSERT_TRUE(loaded) << loaded.error().code << " " << loaded.error().value(Key::os_said);
   EXPECT_STREQ((*loaded)->plugin().engine, "reference");
 }
 
 TEST_F(WindowsLoading, W01Error126OfAnExistingFileNamesTheMissingDll) {
   const Diagnosis diagnosis = why_not(put("load_needs_gone.dll"));
   EXPECT_EQ(diagnosis.code, "EH-W01");
-  EXPECT_EQ(diagnosis.value("error_number"), "126");
-  EXPECT_EQ(diagnosis.value("library"), "load_gone.dll");
-  EXPECT_THAT(std::string(diagnosis.value("needed_by")), HasSubstr("load_needs_gone.dll"));
-  EXPECT_EQ(diagnosis.value("stage"), "load");
-  EXPECT_FALSE(diagnosis.value("os_said").empty());
+  EXPECT_EQ(diagnosis.value(Key::error_number), "126");
+  EXPECT_EQ(diagnosis.value(Key::library), "load_gone.dll");
+  EXPECT_THAT(std::string(diagnosis.value(Key::needed_by)), HasSubstr("load_needs_gone.dll"));
+  EXPECT_EQ(diagnosis.value(Key::stage), "load");
+  EXPECT_FALSE(diagnosis.value(Key::os_said).empty());
 }
 
 TEST_F(WindowsLoading, W01Error126OfAMissingFileNamesThatFile) {
   const Diagnosis diagnosis = why_not(folder_ / "not_there.dll");
-  EXPECT_EQ(diagnosis.value("error_number"), "126");
-  EXPECT_EQ(diagnosis.value("file"), path_text(folder_ / "not_there.dll"));
+  EXPECT_EQ(diagnosis.value(Key::error_number), "126");
+  EXPECT_EQ(diagnosis.value(Key::file), path_text(folder_ / "not_there.dll"));
 }
 
 TEST_F(WindowsLoading, W02ADllBesideThePluginIsFoundAndOneInPathIsNot) {
   put("load_gone.dll", "elsewhere/load_gone.dll");
   const fs::path needs = put("load_needs_gone.dll", "engine/load_needs_gone.dll");
   ASSERT_TRUE(::SetEnvironmentVariableW(L"PATH", (folder_ / "elsewhere").c_str()));
-  EXPECT_EQ(why_not(needs).value("error_number"), "126")
+  EXPECT_EQ(why_not(needs).value(Key::error_number), "126")
       << "PATH is not searched: anybody may put a DLL there";
   put("load_gone.dll", "engine/load_gone.dll");
   EXPECT_EQ(why_not(needs).code, "EH-R11") << "it loads, and is no plugin";
@@ -111,8 +111,8 @@ TEST_F(WindowsLoading, W03AFunctionThatTheDllLacksIsError127) {
   fs::copy_file(put("load_ok.dll"), folder_ / "load_gone.dll");
   const Diagnosis diagnosis = why_not(needs);
   EXPECT_EQ(diagnosis.code, "EH-W03");
-  EXPECT_EQ(diagnosis.value("error_number"), "127");
-  EXPECT_EQ(diagnosis.value("symbol"), "gone");
+  EXPECT_EQ(diagnosis.value(Key::error_number), "127");
+  EXPECT_EQ(diagnosis.value(Key::symbol), "gone");
 }
 
 TEST_F(WindowsLoading, W04Error193NamesTheKindOfTheFile) {
@@ -125,27 +125,27 @@ TEST_F(WindowsLoading, W04Error193NamesTheKindOfTheFile) {
   test::write_text(folder_ / "cut.dll", bytes.substr(0, 700));
   const Diagnosis other = why_not(folder_ / "arm64.dll");
   EXPECT_EQ(other.code, "EH-W04");
-  EXPECT_EQ(other.value("error_number"), "193");
-  EXPECT_EQ(other.value("built_for"), "aarch64");
-  EXPECT_EQ(why_not(folder_ / "page.dll").value("error_number"), "193");
+  EXPECT_EQ(other.value(Key::error_number), "193");
+  EXPECT_EQ(other.value(Key::built_for), "aarch64");
+  EXPECT_EQ(why_not(folder_ / "page.dll").value(Key::error_number), "193");
   EXPECT_EQ(why_not(folder_ / "page.dll").code, "EH-F05") << "a page of the web, as on every system";
-  EXPECT_EQ(why_not(folder_ / "cut.dll").value("error_number"), "193");
+  EXPECT_EQ(why_not(folder_ / "cut.dll").value(Key::error_number), "193");
 }
 
 TEST_F(WindowsLoading, W05StartCodeThatFailsIs1114AndThatCrashes998) {
   const Diagnosis failed = why_not(put("load_fails_to_start.dll"));
   EXPECT_EQ(failed.code, "EH-W05");
-  EXPECT_EQ(failed.value("error_number"), "1114");
+  EXPECT_EQ(failed.value(Key::error_number), "1114");
   const Diagnosis crashed = why_not(put("load_crashes_at_start.dll"));
   EXPECT_EQ(crashed.code, "EH-W05");
-  EXPECT_EQ(crashed.value("error_number"), "998");
+  EXPECT_EQ(crashed.value(Key::error_number), "998");
 }
 
 TEST_F(WindowsLoading, R11ADllWithoutTheEntryIsNoPlugin) {
   const Diagnosis diagnosis = why_not(put("load_exports_nothing.dll"));
   EXPECT_EQ(diagnosis.code, "EH-R11");
-  EXPECT_EQ(diagnosis.value("symbol"), ENGINE_PLUGIN_SYMBOL);
-  EXPECT_EQ(diagnosis.value("stage"), "entry");
+  EXPECT_EQ(diagnosis.value(Key::symbol), ENGINE_PLUGIN_SYMBOL);
+  EXPECT_EQ(diagnosis.value(Key::stage), "entry");
 }
 
 TEST_F(WindowsLoading, AFileThatAScannerBrieflyHoldsIsLoadedAfterwards) {

@@ -33,7 +33,6 @@ class WindowsLoadError : public testing::Test {
   }
   static Diagnosis reported(const fs::path& file, DWORD error) {
     Diagnosis diagnosis = diagnose_load_error(file, error);
-    explain::complete(diagnosis);
     return diagnosis;
   }
   test::TemporaryFolder folder_;
@@ -48,13 +47,13 @@ TEST_F(WindowsLoadError, W03Error127NamesTheFunctionItsDllAndTheImporter) {
   const fs::path needs = put("load_needs_gone.dll"), older = put("load_ok.dll", "load_gone.dll");
   const Diagnosis diagnosis = reported(needs, ERROR_PROC_NOT_FOUND);
   EXPECT_EQ(diagnosis.code, "EH-W03");
-  EXPECT_EQ(diagnosis.value("symbol"), "gone");
-  EXPECT_EQ(to_lower(diagnosis.value("path")), to_lower(path_text(older)));
-  EXPECT_EQ(to_lower(diagnosis.value("required_by")), to_lower(path_text(needs)));
-  EXPECT_EQ(diagnosis.value("error_number"), "127");
-  EXPECT_THAT(diagnosis.cause, HasSubstr("lacks gone, which load_needs_gone.dll needs"));
-  ASSERT_FALSE(diagnosis.remedy.empty());
-  EXPECT_THAT(diagnosis.remedy.front(), HasSubstr("remove the old copy "));
+  EXPECT_EQ(diagnosis.value(Key::symbol), "gone");
+  EXPECT_EQ(to_lower(diagnosis.value(Key::path)), to_lower(path_text(older)));
+  EXPECT_EQ(to_lower(diagnosis.value(Key::required_by)), to_lower(path_text(needs)));
+  EXPECT_EQ(diagnosis.value(Key::error_number), "127");
+  EXPECT_THAT(explain::render(diagnosis).cause, HasSubstr("lacks gone, which load_needs_gone.dll needs"));
+  ASSERT_FALSE(explain::render(diagnosis).remedy.empty());
+  EXPECT_THAT(explain::render(diagnosis).remedy.front(), HasSubstr("remove the old copy "));
 }
 
 TEST_F(WindowsLoadError, W09AFileThatAnotherProgramHoldsIsRetriedAndThenNamed) {
@@ -68,10 +67,9 @@ TEST_F(WindowsLoadError, W09AFileThatAnotherProgramHoldsIsRetriedAndThenNamed) {
   ::CloseHandle(held);
   ASSERT_FALSE(refused);
   Diagnosis diagnosis = refused.error();
-  explain::complete(diagnosis);
   EXPECT_EQ(diagnosis.code, "EH-W09");
-  EXPECT_EQ(diagnosis.value("error_number"), "32");
-  EXPECT_EQ(diagnosis.cause, path_text(file) + " is held by another program (error 32)");
+  EXPECT_EQ(diagnosis.value(Key::error_number), "32");
+  EXPECT_EQ(explain::render(diagnosis).cause, path_text(file) + " is held by another program (error 32)");
   EXPECT_EQ(explain::category(diagnosis), history::Category::transient);
 }
 
@@ -85,14 +83,15 @@ TEST_F(WindowsLoadError, W09AFileReleasedMeanwhileIsOpened) {
   });
   const auto opened = OpenLibrary::at(file);
   scanner.join();
-  EXPECT_TRUE(opened) << opened.error().value("error_number");
+  EXPECT_TRUE(opened) << opened.error().value(Key::error_number);
 }
 
 TEST_F(WindowsLoadError, W09DeniedAndVirusNumbersAreNotCalledHeld) {
   const fs::path file = put("load_ok.dll");
-  EXPECT_EQ(reported(file, ERROR_ACCESS_DENIED).cause,
+  EXPECT_EQ(explain::render(reported(file, ERROR_ACCESS_DENIED)).cause,
             path_text(file) + " may not be read: Windows denies access (error 5)");
-  EXPECT_EQ(reported(file, 225).cause, "a virus scanner refuses " + path_text(file) + " (error 225)");
+  EXPECT_EQ(explain::render(reported(file, 225)).cause,
+            "a virus scanner refuses " + path_text(file) + " (error 225)");
   EXPECT_EQ(reported(file, 225).code, "EH-W09");
 }
 
@@ -103,9 +102,10 @@ TEST_F(WindowsLoadError, PolicyNumbersAreNamedAndTheSignatureIsRead) {
                                     {4551, "Smart App Control"}}) {
     const Diagnosis diagnosis = reported(file, error);
     EXPECT_EQ(diagnosis.code, "EH-W10");
-    EXPECT_THAT(diagnosis.cause, HasSubstr(name));
-    EXPECT_THAT(diagnosis.cause, HasSubstr(path_text(file.filename()) + (error == 577 ? "," : " (error")));
-    EXPECT_EQ(diagnosis.value("signature"), "none");
+    EXPECT_THAT(explain::render(diagnosis).cause, HasSubstr(name));
+    EXPECT_THAT(explain::render(diagnosis).cause,
+                HasSubstr(path_text(file.filename()) + (error == 577 ? "," : " (error")));
+    EXPECT_EQ(diagnosis.value(Key::signature), "none");
     EXPECT_EQ(explain::category(diagnosis), history::Category::policy);
   }
   // A security directory at the end of the file, as a signing tool appends it.
@@ -121,7 +121,7 @@ TEST_F(WindowsLoadError, PolicyNumbersAreNamedAndTheSignatureIsRead) {
   bytes.append(64, '\0');
   const fs::path with_certificate = folder_ / "signed.dll";
   ASSERT_TRUE(write_file(with_certificate, bytes, false));
-  EXPECT_EQ(reported(with_certificate, 577).value("signature"), "a certificate is attached");
+  EXPECT_EQ(reported(with_certificate, 577).value(Key::signature), "a certificate is attached");
 }
 
 TEST_F(WindowsLoadError, W12TheAssemblyOfTheManifestIsNamedForTheNumber) {
@@ -129,11 +129,11 @@ TEST_F(WindowsLoadError, W12TheAssemblyOfTheManifestIsNamedForTheNumber) {
   EXPECT_TRUE(OpenLibrary::at(file)) << "Wine does without; Windows gives 14001";
   const Diagnosis diagnosis = reported(file, ERROR_SXS_CANT_GEN_ACTCTX);
   EXPECT_EQ(diagnosis.code, "EH-W12");
-  EXPECT_THAT(std::string(diagnosis.value("assembly")), HasSubstr("Engine.Nowhere"));
-  EXPECT_EQ(diagnosis.value("error_number"), "14001");
-  EXPECT_THAT(diagnosis.cause,
+  EXPECT_THAT(std::string(diagnosis.value(Key::assembly)), HasSubstr("Engine.Nowhere"));
+  EXPECT_EQ(diagnosis.value(Key::error_number), "14001");
+  EXPECT_THAT(explain::render(diagnosis).cause,
               HasSubstr("load_names_assembly.dll names the side-by-side assembly Engine.Nowhere"));
-  EXPECT_THAT(diagnosis.remedy, Not(testing::Contains(HasSubstr("short path"))));
+  EXPECT_THAT(explain::render(diagnosis).remedy, Not(testing::Contains(HasSubstr("short path"))));
 }
 
 TEST_F(WindowsLoadError, W12TheLengthOfATooLongPathIsNamedForTheNumber) {
@@ -142,10 +142,10 @@ TEST_F(WindowsLoadError, W12TheLengthOfATooLongPathIsNamedForTheNumber) {
   EXPECT_TRUE(OpenLibrary::at(file)) << "ours are opened by \\\\?\\, which knows no such limit";
   const Diagnosis diagnosis = reported(file, ERROR_FILENAME_EXCED_RANGE);
   EXPECT_EQ(diagnosis.code, "EH-W12");
-  EXPECT_EQ(diagnosis.value("path_length"), std::to_string(file.native().size()));
-  EXPECT_THAT(diagnosis.cause,
+  EXPECT_EQ(diagnosis.value(Key::path_length), std::to_string(file.native().size()));
+  EXPECT_THAT(explain::render(diagnosis).cause,
               HasSubstr("has " + std::to_string(file.native().size()) + " characters (error 206)"));
-  EXPECT_THAT(diagnosis.remedy, testing::Contains(HasSubstr("short path")));
+  EXPECT_THAT(explain::render(diagnosis).remedy, testing::Contains(HasSubstr("short path")));
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST_F(WindowsOpening, AtTakesAnAbsolutePathOnly) {
   EXPECT_TRUE(OpenLibrary::at(L"\\\\?\\" + file.native())) << "a form of an absolute path";
   const auto share = OpenLibrary::at("\\\\no-such-server\\share\\x.dll");
   ASSERT_FALSE(share);
-  EXPECT_FALSE(share.error().value("error_number").empty()) << "the loader was asked";
+  EXPECT_FALSE(share.error().value(Key::error_number).empty()) << "the loader was asked";
 }
 
 TEST_F(WindowsOpening, OfTheSystemTakesABareNameOnly) {
@@ -79,7 +79,7 @@ TEST_F(WindowsOpening, OfTheSystemFindsWhatWindowsInstalled) {
   marking("version.dll");
   fs::current_path(folder_.path());
   const auto opened = OpenLibrary::of_the_system("version.dll");
-  ASSERT_TRUE(opened) << opened.error().value("error_number");
+  ASSERT_TRUE(opened) << opened.error().value(Key::error_number);
   EXPECT_THAT(to_lower(opened->file()), HasSubstr("\\system32\\version.dll"));
   EXPECT_NE(opened->symbol("GetFileVersionInfoW"), nullptr);
   EXPECT_EQ(opened->symbol("NoSuchFunction"), nullptr);
@@ -92,8 +92,8 @@ TEST_F(WindowsOpening, AFailedNameHasItsNumber) {
   const auto opened = OpenLibrary::of_the_system("nothing.dll");
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, "EH-W01");
-  EXPECT_EQ(opened.error().value("error_number"), "126");
-  EXPECT_FALSE(opened.error().value("os_said").empty());
+  EXPECT_EQ(opened.error().value(Key::error_number), "126");
+  EXPECT_FALSE(opened.error().value(Key::os_said).empty());
   EXPECT_FALSE(fs::exists(ran_));
 }
 

@@ -43,8 +43,8 @@ class WindowsProbe : public ::testing::Test {
     ASSERT_TRUE(result.diagnosis);
     EXPECT_EQ(result.diagnosis->code, code) << explain::describe(*result.diagnosis);
     EXPECT_EQ(result.stage, stage);
-    EXPECT_EQ(result.diagnosis->value("stage"), stage);
-    EXPECT_EQ(to_lower(result.diagnosis->value("file")), to_lower(plugin_));
+    EXPECT_EQ(result.diagnosis->value(Key::stage), stage);
+    EXPECT_EQ(to_lower(result.diagnosis->value(Key::file)), to_lower(plugin_));
   }
   void expect_in_plugin(std::string_view library) { EXPECT_EQ(to_lower(library), to_lower(plugin_)); }
   test::TemporaryFolder folder_;
@@ -80,30 +80,30 @@ TEST_F(WindowsProbe, ANameBeyondAsciiIsNoHindrance) {
 TEST_F(WindowsProbe, R01AnIllegalInstructionIsNamedWithItsLibrary) {
   const ProbeResult result = tried("illegal_instruction");
   expect(result, "EH-R01", "selftest");
-  expect_in_plugin(result.diagnosis->value("in_library"));
-  EXPECT_EQ(result.diagnosis->value("instruction").substr(0, 4), "0f0b");
-  EXPECT_EQ(result.diagnosis->value("exception_code"), "0xC000001D");
-  EXPECT_EQ(result.diagnosis->value("tries"), "2");
+  expect_in_plugin(result.diagnosis->value(Key::in_library));
+  EXPECT_EQ(result.diagnosis->value(Key::instruction).substr(0, 4), "0f0b");
+  EXPECT_EQ(result.diagnosis->value(Key::exception_code), "0xC000001D");
+  EXPECT_EQ(result.diagnosis->value(Key::tries), "2");
 }
 
 TEST_F(WindowsProbe, R02AnAccessViolationIsNamedWithItsLibrary) {
   const ProbeResult result = tried("crash_at_selftest");
   expect(result, "EH-R02", "selftest");
-  expect_in_plugin(result.diagnosis->value("in_library"));
-  EXPECT_EQ(result.diagnosis->value("exception_code"), "0xC0000005");
-  EXPECT_EQ(result.diagnosis->value("address"), "0x8");
+  expect_in_plugin(result.diagnosis->value(Key::in_library));
+  EXPECT_EQ(result.diagnosis->value(Key::exception_code), "0xC0000005");
+  EXPECT_EQ(result.diagnosis->value(Key::address), "0x8");
 }
 
 TEST_F(WindowsProbe, W05ACrashInStartCodeIsReportedByTheLoader) {
   const ProbeResult result = tried("crash_at_load");
   expect(result, "EH-W05", "load");
-  EXPECT_EQ(result.diagnosis->value("error_number"), "998");
+  EXPECT_EQ(result.diagnosis->value(Key::error_number), "998");
 }
 
 TEST_F(WindowsProbe, R01AnIllegalInstructionInStartCodeIsNamed) {
   const ProbeResult result = tried("illegal_at_load");
   expect(result, "EH-R01", "load");
-  EXPECT_EQ(result.diagnosis->value("error_number"), "0xC000001D");
+  EXPECT_EQ(result.diagnosis->value(Key::error_number), "0xC000001D");
 }
 
 TEST_F(WindowsProbe, W05AnExceptionOfStartCodeEndsInTheLoaderOrTheRuntime) {
@@ -118,14 +118,14 @@ TEST_F(WindowsProbe, W05AnExceptionOfStartCodeEndsInTheLoaderOrTheRuntime) {
 TEST_F(WindowsProbe, R03AnAbortIsNamedWithItsCaller) {
   const ProbeResult result = tried("abort");
   expect(result, "EH-R03", "create");
-  expect_in_plugin(result.diagnosis->value("in_library"));
-  EXPECT_THAT(std::string(result.diagnosis->value("last_words")), HasSubstr("no license"));
+  expect_in_plugin(result.diagnosis->value(Key::in_library));
+  EXPECT_THAT(std::string(result.diagnosis->value(Key::last_words)), HasSubstr("no license"));
 }
 
 TEST_F(WindowsProbe, R04ExitZeroInAConstructorIsNoSuccess) {
   const ProbeResult result = tried("exit_at_load");
   expect(result, "EH-R04", "load");
-  EXPECT_EQ(result.diagnosis->value("exit_code"), "0");
+  EXPECT_EQ(result.diagnosis->value(Key::exit_code), "0");
 }
 
 TEST_F(WindowsProbe, R05AHangEndsAtTheDeadline) {
@@ -152,7 +152,7 @@ TEST_F(WindowsProbe, R13ACrashWhileUnloadingIsAWarningOnly) {
   EXPECT_TRUE(result.passed);
   ASSERT_EQ(result.warnings.size(), 1u);
   EXPECT_EQ(result.warnings[0].code, "EH-R13");
-  expect_in_plugin(result.warnings[0].value("in_library"));
+  expect_in_plugin(result.warnings[0].value(Key::in_library));
 }
 
 TEST_F(WindowsProbe, R13AHangWhileUnloadingIsAWarningOnly) {
@@ -168,14 +168,14 @@ TEST_F(WindowsProbe, R13AHangWhileUnloadingIsAWarningOnly) {
 TEST_F(WindowsProbe, W01AMissingDllIsNamed) {
   const ProbeResult result = probe(request("load_needs_gone"));
   expect(result, "EH-W01", "load");
-  EXPECT_EQ(result.diagnosis->value("library"), "load_gone.dll");
-  EXPECT_EQ(result.diagnosis->value("error_number"), "126");
+  EXPECT_EQ(result.diagnosis->value(Key::library), "load_gone.dll");
+  EXPECT_EQ(result.diagnosis->value(Key::error_number), "126");
 }
 
 TEST_F(WindowsProbe, W08AMissingDelayLoadedDllIsNamedAtItsFirstUse) {
   const ProbeResult result = tried("delayed");
   expect(result, "EH-W08", "selftest");
-  EXPECT_EQ(result.diagnosis->value("exception_code"), "0xC06D007E");
+  EXPECT_EQ(result.diagnosis->value(Key::exception_code), "0xC06D007E");
 }
 
 TEST_F(WindowsProbe, APreloadServesTheImport) {
@@ -199,7 +199,7 @@ TEST_F(WindowsProbe, R08R09ChangesByALibraryAreWarnedOf) {
   EXPECT_TRUE(result.passed);
   std::string changed;
   for (const Diagnosis& warning : result.warnings)
-    changed += warning.code + " " + std::string(warning.value("changed")) + ";";
+    changed += warning.code + " " + std::string(warning.value(Key::changed)) + ";";
   EXPECT_THAT(changed, HasSubstr("EH-R09 the current folder"));
   EXPECT_THAT(changed, HasSubstr("EH-R08"));
 }

@@ -152,7 +152,7 @@ TEST_F(ConcurrentOpens, ConflictingBuildsAreNeverBothLoaded) {
   EXPECT_EQ(first.opened->installed.build, "first");
   ASSERT_EQ(second.state, State::opened);
   EXPECT_EQ(second.opened->installed.build, "reference-good");
-  EXPECT_EQ(why_not(second, "second").value("held_by"), "first");
+  EXPECT_EQ(why_not(second, "second").value(Key::held_by), "first");
 }
 
 // While a child process probes one build, another build fails to load here. It waited for nobody.
@@ -173,7 +173,7 @@ TEST_F(ConcurrentOpens, AFailedLoadDuringAProbeRulesOutTheProbedBuild) {
   EXPECT_EQ(second.state, State::failed) << "or it left nothing";
   ASSERT_EQ(first.state, State::opened) << why(first);
   EXPECT_EQ(first.opened->installed.build, "reference-good");
-  EXPECT_EQ(why_not(first, "first").value("left_by"), "second");
+  EXPECT_EQ(why_not(first, "first").value(Key::left_by), "second");
 }
 
 // A lack of memory is retried; the last time after a second and a half.
@@ -263,7 +263,7 @@ TEST_F(ConcurrentOpens, AfterAFailureTheNextOneTriesItself) {
   for (std::string& code : codes)
     threads.emplace_back([&] {
       const auto engine = none();
-      code = engine ? "opened" : engine.error().code;
+      code = engine ? "opened" : std::string(engine.error().code_text());
     });
   for (std::thread& thread : threads) thread.join();
   for (const std::string& code : codes) EXPECT_EQ(code, codes.front());

@@ -67,17 +67,17 @@ class LoadedCopies : public OpenEngines {
     return refused;
   }
   static const Diagnosis* warning(const Outcome& outcome, const std::string& code) {
-    const auto found = std::ranges::find(outcome.warnings, code, &Diagnosis::code);
+    const auto found = std::ranges::find(outcome.warnings, code, &Diagnosis::code_text);
     return found != outcome.warnings.end() ? &*found : nullptr;
   }
   void expect_used(const Outcome& outcome, const std::string& path) const {
     EXPECT_EQ(outcome.opened->installed.build, "second");
     const Diagnosis* const used = warning(outcome, "EH-L37");
     ASSERT_NE(used, nullptr);
-    EXPECT_THAT(used->values("path"), ElementsAre(path));
+    EXPECT_THAT(used->values(Key::path), ElementsAre(path));
     EXPECT_THAT(explain::describe(*used), HasSubstr("not verified"));
     for (const Diagnosis& other : outcome.warnings)
-      EXPECT_FALSE(other.code == "EH-L17" && other.value("path") == path) << explain::describe(other);
+      EXPECT_FALSE(other.code == "EH-L17" && other.value(Key::path) == path) << explain::describe(other);
   }
 };
 
@@ -131,7 +131,7 @@ TEST_F(LoadedCopies, L17AnotherReleaseIsRefusedBeforeItRuns) {
   ASSERT_EQ(held.opened->installed.build, "first");
   request_.request.version.clear();
   const Diagnosis refused = expect_refused(open_flavor(""));
-  EXPECT_EQ(refused.value("held_by"), "first");
+  EXPECT_EQ(refused.value(Key::held_by), "first");
 }
 
 TEST_F(LoadedCopies, L17AnObjectOfAnotherSizeIsRefused) {
@@ -139,8 +139,8 @@ TEST_F(LoadedCopies, L17AnObjectOfAnotherSizeIsRefused) {
   publish_second(name, registering("other_size", name, 8));
   const std::string path = load_into_program(name, registering("other_size", name, 4));
   const Diagnosis refused = expect_refused(open_flavor(""));
-  EXPECT_EQ(refused.value("path"), path);
-  EXPECT_EQ(refused.value("differs"), "other_size");
+  EXPECT_EQ(refused.value(Key::path), path);
+  EXPECT_EQ(refused.value(Key::differs), "other_size");
 }
 
 TEST_F(LoadedCopies, L17AFunctionLessIsRefused) {
@@ -157,9 +157,9 @@ TEST_F(LoadedCopies, L17ARenamedCopyIsRefused) {
   const std::string path =
       load_into_program("librenamed-1a2b3c4d.so.1", registering("renamed", "librenamed-1a2b3c4d.so.1"));
   const Diagnosis refused = expect_refused(open_flavor(""));
-  EXPECT_EQ(refused.value("path"), path);
-  EXPECT_EQ(refused.value("loaded_as"), "librenamed-1a2b3c4d.so.1");
-  EXPECT_EQ(refused.value("shares"), "renamed");
+  EXPECT_EQ(refused.value(Key::path), path);
+  EXPECT_EQ(refused.value(Key::loaded_as), "librenamed-1a2b3c4d.so.1");
+  EXPECT_EQ(refused.value(Key::shares), "renamed");
 }
 
 TEST_F(LoadedCopies, L17ACopyWithoutANameIsRefused) {
@@ -235,8 +235,8 @@ TEST_F(LoadedCopies, PolicyForbidsToUseThem) {
   const auto forbidden = substitutes_for(installed.opened->installed, policy);
   ASSERT_FALSE(forbidden);
   EXPECT_EQ(forbidden.error().code, "EH-P01");
-  EXPECT_EQ(forbidden.error().value("policy"), "policy.loaded_libraries = false");
-  EXPECT_THAT(forbidden.error().value("what"), HasSubstr(path));
+  EXPECT_EQ(forbidden.error().value(Key::policy), "policy.loaded_libraries = false");
+  EXPECT_THAT(forbidden.error().value(Key::what), HasSubstr(path));
 }
 
 // Two builds whose plugins cannot live in one process, in both orders.
@@ -269,7 +269,7 @@ class FailsBeside : public OpenEngines {
     const Diagnosis why = why_not(outcome, refused);
     EXPECT_EQ(why.code, "EH-L36");
     // Builds of other cases are in the process, too.
-    EXPECT_THAT(why.values("held_by"), testing::Contains(held));
+    EXPECT_THAT(why.values(Key::held_by), testing::Contains(held));
     EXPECT_THAT(explain::describe(why), HasSubstr("another one is in this process"));
     const history::Record* const record = context_->history().find(refused);
     EXPECT_TRUE(record == nullptr || record->state == history::State::proven);

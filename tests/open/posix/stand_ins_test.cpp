@@ -38,9 +38,9 @@ class StandIns : public OpenEngines {
     EXPECT_EQ(outcome.opened->installed.build, "reference-good") << "in the same call";
     const Diagnosis refused = why_not(outcome, "second");
     EXPECT_EQ(refused.code, "EH-L17");
-    EXPECT_EQ(refused.value("library"), name);
-    EXPECT_EQ(refused.value("held_by"), held_by);
-    EXPECT_THAT(refused.value("wanted"), EndsWith(name));
+    EXPECT_EQ(refused.value(Key::library), name);
+    EXPECT_EQ(refused.value(Key::held_by), held_by);
+    EXPECT_THAT(refused.value(Key::wanted), EndsWith(name));
     EXPECT_THAT(explain::describe(refused), HasSubstr("in a process of its own"));
     EXPECT_EQ(context_->history().find("second"), nullptr) << "of this process, nothing is remembered";
   }
@@ -93,7 +93,7 @@ TEST_F(StandIns, AreRefusedWhereTheProgramItselfHasTheLibrary) {
   EXPECT_EQ(outcome.opened->installed.build, "reference-good");
   const Diagnosis refused = why_not(outcome, "second");
   EXPECT_EQ(refused.code, "EH-L17");
-  EXPECT_EQ(refused.value("path"), file.native());
+  EXPECT_EQ(refused.value(Key::path), file.native());
   EXPECT_THAT(explain::describe(refused), HasSubstr("second has a stand-in for it"));
   EXPECT_THAT(explain::describe(refused), testing::Not(HasSubstr("before the other library is loaded")));
   dlclose(held);

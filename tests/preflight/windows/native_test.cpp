@@ -62,9 +62,9 @@ TEST_F(WindowsCheck, W01AMissingDllIsNamedWithTheSearchedFolders) {
   ASSERT_FALSE(report.diagnoses.empty());
   const Diagnosis& found = report.diagnoses.front();
   EXPECT_EQ(found.code, "EH-W01");
-  EXPECT_EQ(found.value("library"), "load_gone.dll");
-  EXPECT_THAT(to_lower(found.value("needed_by")), HasSubstr("load_needs_gone.dll"));
-  EXPECT_THAT(found.values("searched"), Contains(HasSubstr("system32")));
+  EXPECT_EQ(found.value(Key::library), "load_gone.dll");
+  EXPECT_THAT(to_lower(found.value(Key::needed_by)), HasSubstr("load_needs_gone.dll"));
+  EXPECT_THAT(found.values(Key::searched), Contains(HasSubstr("system32")));
   EXPECT_THAT(report.depends_on,
               Contains(testing::ResultOf([](const fs::path& path) { return to_lower(path_text(path)); },
                                          HasSubstr("system32\\load_gone.dll"))))
@@ -93,8 +93,8 @@ TEST_F(WindowsCheck, W03AFunctionThatTheDllLacksIsNamed) {
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_FALSE(report.diagnoses.empty());
   EXPECT_EQ(report.diagnoses.front().code, "EH-W03");
-  EXPECT_EQ(report.diagnoses.front().value("symbol"), "gone");
-  EXPECT_EQ(to_lower(report.diagnoses.front().value("path")),
+  EXPECT_EQ(report.diagnoses.front().value(Key::symbol), "gone");
+  EXPECT_EQ(to_lower(report.diagnoses.front().value(Key::path)),
             to_lower(path_text(folder_ / "build/load_gone.dll")));
 }
 
@@ -109,7 +109,7 @@ TEST_F(WindowsCheck, W04AnotherProcessorIsNamed) {
   EXPECT_EQ(report.verdict, Verdict::fails);
   ASSERT_FALSE(report.diagnoses.empty());
   EXPECT_EQ(report.diagnoses.front().code, "EH-W04");
-  EXPECT_EQ(report.diagnoses.front().value("built_for"), "aarch64");
+  EXPECT_EQ(report.diagnoses.front().value(Key::built_for), "aarch64");
 }
 
 TEST_F(WindowsCheck, R11R12ThePluginsDescriptorIsReadFromItsFile) {
@@ -134,7 +134,7 @@ TEST_F(WindowsCheck, L17ALoadedLibraryOfTheNameIsReported) {
   const Report report = check(spec);
   ASSERT_EQ(report.warnings.size(), 1u);
   EXPECT_EQ(report.warnings[0].code, "EH-L17");
-  EXPECT_EQ(to_lower(report.warnings[0].value("path")), to_lower(path_text(held)));
+  EXPECT_EQ(to_lower(report.warnings[0].value(Key::path)), to_lower(path_text(held)));
 }
 
 TEST_F(WindowsCheck, F09AnotherSystemsLibraryIsNamedAsOne) {

@@ -33,8 +33,8 @@ TEST_F(Packing, LeavesNoUnreadableFileOut) {
   fs::permissions(folder() / "toy/share", fs::perms(0755));
   ASSERT_FALSE(packed);
   EXPECT_EQ(packed.error().code, "EH-M17");
-  EXPECT_EQ(packed.error().value("folder"), (folder() / "toy/share").native());
-  EXPECT_EQ(packed.error().value("problem"), "it cannot be looked at: Permission denied");
+  EXPECT_EQ(packed.error().value(Key::folder), (folder() / "toy/share").native());
+  EXPECT_EQ(packed.error().value(Key::problem), "it cannot be looked at: Permission denied");
   EXPECT_TRUE(pack());
 }
 
@@ -43,22 +43,22 @@ TEST_F(Packing, NamesAFileThatCannotBeReadAndWhy) {
   const auto packed = pack();
   ASSERT_FALSE(packed);
   EXPECT_EQ(packed.error().code, "EH-F01");
-  EXPECT_EQ(packed.error().value("file"), (folder() / "toy/share/words.txt").native());
-  EXPECT_EQ(packed.error().value("errno"), "EACCES");
+  EXPECT_EQ(packed.error().value(Key::file), (folder() / "toy/share/words.txt").native());
+  EXPECT_EQ(packed.error().value(Key::errno_), "EACCES");
 }
 
 TEST_F(PublisherTest, AnEntryThatIsNoFileIsNotCalledAbsent) {
   AddRequest strange = request();
   strange.file = folder() / "pipe";
   ASSERT_EQ(::mkfifo(strange.file.c_str(), 0600), 0);
-  EXPECT_EQ(publish::add(workspace(), strange).error().value("problem"), "a named pipe, not a file");
+  EXPECT_EQ(publish::add(workspace(), strange).error().value(Key::problem), "a named pipe, not a file");
   strange.file = "/dev/null";
-  EXPECT_EQ(publish::add(workspace(), strange).error().value("problem"), "neither a file nor a folder");
+  EXPECT_EQ(publish::add(workspace(), strange).error().value(Key::problem), "neither a file nor a folder");
   strange.file = folder() / "itself";
   fs::create_symlink("itself", strange.file);
-  EXPECT_EQ(publish::add(workspace(), strange).error().value("errno"), "ELOOP");
+  EXPECT_EQ(publish::add(workspace(), strange).error().value(Key::errno_), "ELOOP");
   strange.file = folder() / "absent";
-  EXPECT_EQ(publish::add(workspace(), strange).error().value("problem"), "");
+  EXPECT_EQ(publish::add(workspace(), strange).error().value(Key::problem), "");
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ TEST_F(Publish, AFailedWriteLeavesNothingBesideTheOldRepository) {
     const auto published = to_out();
     ASSERT_FALSE(published);
     EXPECT_EQ(published.error().code, "EH-F17");
-    EXPECT_EQ(published.error().value("errno"), "EFBIG");
+    EXPECT_EQ(published.error().value(Key::errno_), "EFBIG");
     const auto added = publish::add(workspace(), request("1.0.2"));
     ASSERT_FALSE(added);
     EXPECT_EQ(added.error().code, "EH-F17");
@@ -173,7 +173,7 @@ TEST_F(Publish, ALinkToTheFolderStandsForIt) {
   const auto nowhere = to_out();
   ASSERT_FALSE(nowhere);
   EXPECT_EQ(nowhere.error().code, "EH-M17");
-  EXPECT_EQ(nowhere.error().value("problem"), "it is a link to ../disk/real, which cannot be found");
+  EXPECT_EQ(nowhere.error().value(Key::problem), "it is a link to ../disk/real, which cannot be found");
 }
 
 TEST_F(Publish, ALinkToAFolderWithinItIsNotLeftOut) {
@@ -184,7 +184,7 @@ TEST_F(Publish, ALinkToAFolderWithinItIsNotLeftOut) {
   const auto refused = to_out();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "EH-M17");
-  EXPECT_EQ(refused.error().value("folder"), (out() / "files").native());
+  EXPECT_EQ(refused.error().value(Key::folder), (out() / "files").native());
   EXPECT_TRUE(fs::is_symlink(out() / "files"));
 }
 

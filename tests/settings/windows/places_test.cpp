@@ -85,7 +85,7 @@ TEST(WindowsPlaces, P02AConfigurationOfAllUsersThatAnyOfThemMayWriteIsRefused) {
   ASSERT_TRUE(write_file(environment.system_config, "{\"flavor\": \"cu118\"}", false));
   set_list(environment.system_config, L"D:P(A;;FA;;;CO)(A;;0x1200a9;;;WD)");
   const auto obeyed = load_settings({}, environment);
-  ASSERT_TRUE(obeyed) << obeyed.error().value("problem");
+  ASSERT_TRUE(obeyed) << obeyed.error().value(Key::problem);
   EXPECT_EQ(obeyed->flavor, "cu118");
   set_list(environment.system_config, L"D:P(A;;FA;;;CO)(A;;FA;;;WD)");
   const auto refused = load_settings({}, environment);

@@ -12,7 +12,7 @@ TEST(PackageIndexWithoutPip, TheDiagnosisNamesEveryCommandThatWasTried) {
   const auto answer = ask_pip({}, false);
   if (answer) GTEST_SKIP() << "there is a pip here";
   EXPECT_EQ(answer.error().code, "EH-N12");
-  EXPECT_THAT(answer.error().values("asked"), testing::ElementsAre("py -m pip", "python -m pip", "pip"));
+  EXPECT_THAT(answer.error().values(Key::asked), testing::ElementsAre("py -m pip", "python -m pip", "pip"));
 }
 
 TEST(PackageIndexWithoutPip, PipsFilesLieInTheFoldersOfWindows) {

@@ -25,9 +25,9 @@ namespace {
 Diagnosis failed_to_open(const std::filesystem::path& file, const std::string& text) {
   Diagnosis diagnosis = [&] {
     if (const auto hint = explain::read_loader_text(text)) return explain::to_diagnosis(*hint, text);
-    return diagnose("EH-F08").with("problem", text).with("os_said", text);
+    return diagnose(Code::file_damaged).with(Key::problem, text).with(Key::os_said, text);
   }();
-  if (diagnosis.value("file").empty()) diagnosis.with("file", path_text(file));
+  if (diagnosis.value(Key::file).empty()) diagnosis.with(Key::file, path_text(file));
   return diagnosis;
 }
 
@@ -111,10 +111,11 @@ void ProcessStateGuard::restore_system(std::vector<Diagnosis>& reported) {
   if (std::string signals; std::memcmp(&was.blocked, &blocked, sizeof blocked) != 0 &&
                            !(signals = signals_between(was.blocked, blocked)).empty()) {
     ::pthread_sigmask(SIG_SETMASK, &was.blocked, nullptr);
-    reported.push_back(std::move(diagnose("EH-R09")
-                                     .with("changed", "the blocked signals of this thread (" + signals + ")")
-                                     .with("before", "the program's")
-                                     .with("after", "the engine's; the program's were restored")));
+    reported.push_back(
+        std::move(diagnose(Code::engine_changes_process_state)
+                      .with(Key::changed, "the blocked signals of this thread (" + signals + ")")
+                      .with(Key::before, "the program's")
+                      .with(Key::after, "the engine's; the program's were restored")));
   }
   bool closed_others = false;
   for (int stream = 0; stream < streams; ++stream) {
@@ -130,17 +131,17 @@ void ProcessStateGuard::restore_system(std::vector<Diagnosis>& reported) {
     if (leads_to(was.files[stream], stream)) continue;
     const bool closed = ::fcntl(stream, F_GETFD) < 0;
     ::dup2(copy.get(), stream);
-    reported.push_back(
-        std::move(diagnose("EH-R09")
-                      .with("changed", names[stream])
-                      .with("before", "the program's")
-                      .with("after", closed ? "closed; it was restored" : "another one; it was restored")));
+    reported.push_back(std::move(
+        diagnose(Code::engine_changes_process_state)
+            .with(Key::changed, names[stream])
+            .with(Key::before, "the program's")
+            .with(Key::after, closed ? "closed; it was restored" : "another one; it was restored")));
   }
   if (closed_others)
-    reported.push_back(std::move(diagnose("EH-R09")
-                                     .with("changed", "descriptors that it did not open")
-                                     .with("before", "open")
-                                     .with("after", "closed")));
+    reported.push_back(std::move(diagnose(Code::engine_changes_process_state)
+                                     .with(Key::changed, "descriptors that it did not open")
+                                     .with(Key::before, "open")
+                                     .with(Key::after, "closed")));
 }
 
 }  // namespace enginehost::load

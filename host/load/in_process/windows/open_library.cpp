@@ -27,10 +27,10 @@ namespace {
 constexpr DWORD illegal_instruction = 0xC000001D, thrown_by_gcc = 0x20474343;
 bool is_exception(DWORD error) { return error >= 0x80000000u || error == thrown_by_gcc; }
 
-std::string_view class_of(DWORD error) {
+Code class_of(DWORD error) {
   if (const std::string_view known = explain::class_of_windows_error(error); !known.empty()) return known;
-  if (error == illegal_instruction) return "EH-R01";
-  return is_exception(error) ? "EH-W05" : "EH-F08";
+  if (error == illegal_instruction) return Code::illegal_instruction;
+  return is_exception(error) ? Code::dll_failed_to_start : Code::file_damaged;
 }
 
 std::string number_text(DWORD error) {
@@ -50,8 +50,8 @@ bool is_about_files(DWORD error) {
 // The loader does not report whose manifest names a missing assembly. The first in load order is reported.
 Diagnosis about_assemblies(const linker::WindowsClosure& closure) {
   for (const Diagnosis& warning : closure.closure.warnings)
-    if (warning.code == "EH-W12") return warning;
-  return diagnose("EH-W12");
+    if (warning.code == Code::side_by_side_configuration_wrong) return warning;
+  return diagnose(Code::side_by_side_configuration_wrong);
 }
 
 // The loader does not report which path is too long: it is the longest one.
@@ -59,27 +59,27 @@ Diagnosis about_paths(const linker::WindowsClosure& closure, const std::filesyst
   std::string longest = path_text(file);
   for (const linker::Object& object : closure.closure.objects)
     if (windows::wide(object.path).size() > windows::wide(longest).size()) longest = object.path;
-  Diagnosis diagnosis = diagnose("EH-W12");
-  diagnosis.with("file", longest).with("path_length", std::to_string(windows::wide(longest).size()));
+  Diagnosis diagnosis = diagnose(Code::side_by_side_configuration_wrong);
+  diagnosis.with(Key::file, longest).with(Key::path_length, std::to_string(windows::wide(longest).size()));
   return diagnosis;
 }
 
 Diagnosis with_number(Diagnosis diagnosis, DWORD error) {
   const std::string said = windows::error_text(error);
-  if (diagnosis.code == "EH-F08") diagnosis.with("problem", said);
+  if (diagnosis.code == Code::file_damaged) diagnosis.with(Key::problem, said);
   // Windows has no texts for exception codes.
-  if (!said.empty()) diagnosis.with("os_said", said, "LoadLibraryEx");
-  return std::move(diagnosis.with("error_number", number_text(error), "LoadLibraryEx"));
+  if (!said.empty()) diagnosis.with(Key::os_said, said, "LoadLibraryEx");
+  return std::move(diagnosis.with(Key::error_number, number_text(error), "LoadLibraryEx"));
 }
 
 // Collects the facts in the file by which a policy decides. Only Windows can decide whether a certificate is
 // trusted.
 Diagnosis about_policy(const linker::WindowsClosure& closure) {
-  Diagnosis diagnosis = diagnose("EH-W10");
+  Diagnosis diagnosis = diagnose(Code::blocked_by_application_control);
   for (const linker::Object& object : closure.closure.objects) {
     if (object.info == nullptr || object.found_by != "request") continue;
-    diagnosis.with("file", object.path)
-        .with("signature", object.info->code_signed ? "a certificate is attached" : "none",
+    diagnosis.with(Key::file, object.path)
+        .with(Key::signature, object.info->code_signed ? "a certificate is attached" : "none",
               "security directory of the file");
   }
   return diagnosis;
@@ -98,16 +98,16 @@ Diagnosis diagnose_load_error(const std::filesystem::path& file, std::uint32_t e
   if (is_about_files(error)) found = linker::diagnose_windows(closure);
   if (found.empty() && error == ERROR_PROC_NOT_FOUND)
     found = linker::missing_functions(machine, closure, reader);
-  const std::string_view code = class_of(error);
-  Diagnosis diagnosis = !found.empty()                        ? std::move(found.front())
-                        : error == ERROR_SXS_CANT_GEN_ACTCTX  ? about_assemblies(closure)
-                        : error == ERROR_FILENAME_EXCED_RANGE ? about_paths(closure, file)
-                        : code == "EH-W10"                    ? about_policy(closure)
-                                                              : diagnose(code);
-  if (diagnosis.value("file").empty()) diagnosis.with("file", path_text(file));
+  const Code code = class_of(error);
+  Diagnosis diagnosis = !found.empty()                                 ? std::move(found.front())
+                        : error == ERROR_SXS_CANT_GEN_ACTCTX           ? about_assemblies(closure)
+                        : error == ERROR_FILENAME_EXCED_RANGE          ? about_paths(closure, file)
+                        : code == Code::blocked_by_application_control ? about_policy(closure)
+                                                                       : diagnose(code);
+  if (diagnosis.value(Key::file).empty()) diagnosis.with(Key::file, path_text(file));
   if (error == illegal_instruction)
-    diagnosis.with("in_library", path_text(file), "or a DLL that it needs")
-        .with("exception_code", number_text(error));
+    diagnosis.with(Key::in_library, path_text(file), "or a DLL that it needs")
+        .with(Key::exception_code, number_text(error));
   return with_number(std::move(diagnosis), error);
 }
 
@@ -167,7 +167,7 @@ Result<void> open_name(const std::string& name, const LoaderCall& call) {
   std::error_code failed;
   if (call(path_of(name), LOAD_LIBRARY_SEARCH_SYSTEM32, failed)) return {};
   const auto error = static_cast<DWORD>(failed.value());
-  return fail(with_number(diagnose(class_of(error)).with("file", name), error));
+  return fail(with_number(diagnose(class_of(error)).with(Key::file, name), error));
 }
 
 std::string file_of_handle(void* handle) { return path_text(linker::file_of_module(handle)); }
