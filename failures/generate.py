@@ -33,7 +33,7 @@ PROOFS = ("none", "produced", "from the file", "parsed", "described")
 # Failed loads have a degree of proof.
 OF_FAILED_LOADS = "FGLRWX"
 # Facts whose released name is a macro or a withdrawn word, with their enumerators.
-ENUMERATORS = {"errno": "errno_", "mended": "repaired"}
+ENUMERATORS = {"errno": "errno_", "exception_code": "exception_number", "mended": "repaired"}
 # Words of C++ and macros, which no class may have as its name.
 RESERVED = {"class", "default", "operator", "new", "delete", "union", "signed", "unsigned", "register", "template", "this", "linux", "unix"}
 

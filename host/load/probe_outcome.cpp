@@ -292,7 +292,7 @@ Diagnosis why(const ChildOutcome& outcome, const ProbeReport& report, const Prob
     if (const Code code = explain::class_of_windows_error(outcome.exception); code != Code::none)
       diagnosis.code = code;
     return std::move(
-        diagnosis.with(Key::exception_code, exception_text(outcome.exception), "how the probe ended"));
+        diagnosis.with(Key::exception_number, exception_text(outcome.exception), "how the probe ended"));
   }
   if (hint && (hint->code == Code::symbol_missing_at_first_call || hint->code == Code::file_damaged ||
                is_reason_to_end(hint->code)))

@@ -112,6 +112,8 @@ engine_owned_tensor* give_out(std::unique_ptr<load::Output> output) {
 }  // namespace enginehost::sdk
 
 namespace sdk = enginehost::sdk;
+using enginehost::Code;
+using enginehost::Key;
 using enginehost::Result;
 
 namespace {

@@ -10,6 +10,8 @@
 #include "host/sdk/handles.hpp"
 
 namespace sdk = enginehost::sdk;
+using enginehost::Code;
+using enginehost::Key;
 using enginehost::Result;
 using enginehost::load::Output;
 

@@ -20,7 +20,7 @@ TEXTS = {
     "fact as text": (re.compile(r'(?:\.|->)(?:with|values?)\(\s*"[a-z_]+"'), 2264),
 }
 # As in failures/generate.py.
-ENUMERATORS = {"errno": "errno_", "mended": "repaired"}
+ENUMERATORS = {"errno": "errno_", "exception_code": "exception_number", "mended": "repaired"}
 # A process without memory writes its failure without the catalog; a person may leave "EH-" out.
 ALLOWED = {"host/commands/common.cpp", "host/commands/posix/main.cpp", "host/explain/describe_code.cpp"}
 

@@ -27,7 +27,7 @@ ChildRequest fixture(std::vector<std::string> arguments, std::chrono::millisecon
 // The outcome of a child; one that could not be started fails the test with the reason.
 ChildOutcome ended(Result<ChildOutcome> outcome) {
   if (outcome) return std::move(*outcome);
-  std::string why = outcome.error().code;
+  std::string why(outcome.error().code_text());
   for (const Evidence& fact : outcome.error().evidence) why += " " + fact.what + "=" + fact.value;
   ADD_FAILURE() << why;
   return {};

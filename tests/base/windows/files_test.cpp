@@ -59,7 +59,7 @@ TEST(WindowsFiles, AStampChangesWithContentAndNotWithLinks) {
   EXPECT_EQ(stamp_of(folder / "b").value(), before);
   ASSERT_TRUE(write_file(folder / "a", "two", false));
   EXPECT_FALSE(stamp_of(folder / "a").value() == before) << "same size, but another file";
-  const auto missing = stamp_of(folder / "c", "EH-L01");
+  const auto missing = stamp_of(folder / "c", Code::library_missing);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, "EH-L01");
   EXPECT_EQ(missing.error().value(Key::errno_), "ENOENT");
@@ -71,7 +71,7 @@ TEST(WindowsFiles, ReadsTheWholeFileOrReportsTheReason) {
   const std::string bytes = std::string("\0\xff\r\n\x1a", 5) + std::string(200'000, 'x');
   ASSERT_TRUE(write_file(folder / "a", bytes, false));
   EXPECT_EQ(read_file(folder / "a").value(), bytes) << "no byte means anything";
-  const auto too_long = read_file(folder / "a", bytes.size() - 1, "EH-M01");
+  const auto too_long = read_file(folder / "a", bytes.size() - 1, Code::not_json);
   ASSERT_FALSE(too_long);
   EXPECT_EQ(too_long.error().value(Key::limit), std::to_string(bytes.size() - 1));
   EXPECT_EQ(read_file(folder / "none").error().value(Key::errno_), "ENOENT");

@@ -82,7 +82,7 @@ TEST_F(WindowsProbe, R01AnIllegalInstructionIsNamedWithItsLibrary) {
   expect(result, "EH-R01", "selftest");
   expect_in_plugin(result.diagnosis->value(Key::in_library));
   EXPECT_EQ(result.diagnosis->value(Key::instruction).substr(0, 4), "0f0b");
-  EXPECT_EQ(result.diagnosis->value(Key::exception_code), "0xC000001D");
+  EXPECT_EQ(result.diagnosis->value(Key::exception_number), "0xC000001D");
   EXPECT_EQ(result.diagnosis->value(Key::tries), "2");
 }
 
@@ -90,7 +90,7 @@ TEST_F(WindowsProbe, R02AnAccessViolationIsNamedWithItsLibrary) {
   const ProbeResult result = tried("crash_at_selftest");
   expect(result, "EH-R02", "selftest");
   expect_in_plugin(result.diagnosis->value(Key::in_library));
-  EXPECT_EQ(result.diagnosis->value(Key::exception_code), "0xC0000005");
+  EXPECT_EQ(result.diagnosis->value(Key::exception_number), "0xC0000005");
   EXPECT_EQ(result.diagnosis->value(Key::address), "0x8");
 }
 
@@ -175,7 +175,7 @@ TEST_F(WindowsProbe, W01AMissingDllIsNamed) {
 TEST_F(WindowsProbe, W08AMissingDelayLoadedDllIsNamedAtItsFirstUse) {
   const ProbeResult result = tried("delayed");
   expect(result, "EH-W08", "selftest");
-  EXPECT_EQ(result.diagnosis->value(Key::exception_code), "0xC06D007E");
+  EXPECT_EQ(result.diagnosis->value(Key::exception_number), "0xC06D007E");
 }
 
 TEST_F(WindowsProbe, APreloadServesTheImport) {
@@ -199,7 +199,7 @@ TEST_F(WindowsProbe, R08R09ChangesByALibraryAreWarnedOf) {
   EXPECT_TRUE(result.passed);
   std::string changed;
   for (const Diagnosis& warning : result.warnings)
-    changed += warning.code + " " + std::string(warning.value(Key::changed)) + ";";
+    changed += std::string(warning.code_text()) + " " + std::string(warning.value(Key::changed)) + ";";
   EXPECT_THAT(changed, HasSubstr("EH-R09 the current folder"));
   EXPECT_THAT(changed, HasSubstr("EH-R08"));
 }

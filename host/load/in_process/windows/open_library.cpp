@@ -28,7 +28,7 @@ constexpr DWORD illegal_instruction = 0xC000001D, thrown_by_gcc = 0x20474343;
 bool is_exception(DWORD error) { return error >= 0x80000000u || error == thrown_by_gcc; }
 
 Code class_of(DWORD error) {
-  if (const std::string_view known = explain::class_of_windows_error(error); !known.empty()) return known;
+  if (const Code known = explain::class_of_windows_error(error); known != Code::none) return known;
   if (error == illegal_instruction) return Code::illegal_instruction;
   return is_exception(error) ? Code::dll_failed_to_start : Code::file_damaged;
 }
@@ -107,7 +107,7 @@ Diagnosis diagnose_load_error(const std::filesystem::path& file, std::uint32_t e
   if (diagnosis.value(Key::file).empty()) diagnosis.with(Key::file, path_text(file));
   if (error == illegal_instruction)
     diagnosis.with(Key::in_library, path_text(file), "or a DLL that it needs")
-        .with(Key::exception_code, number_text(error));
+        .with(Key::exception_number, number_text(error));
   return with_number(std::move(diagnosis), error);
 }
 
