@@ -264,11 +264,13 @@ int main(void) {
             self.skipTest("the tree was not built here")
         again = self.folder / "again"
         again.mkdir()
+        with tarfile.open(one("*.tar.xz")) as archive:
+            packed_at = str(archive.next().mtime)
         shutil.copytree(ROOT / f"out/portable{suffix}-tree", self.folder / "portable-tree")
         subprocess.run([sys.executable, "-B", ROOT / "packaging/pack.py", "--tar", "--wheel", "--tree", self.folder / "portable-tree",
                         "--libraries", ROOT / f"out/portable-libraries{suffix}", "--scripts",
                         ROOT / f"build-portable{suffix}/wheel/bin", "--output", again, "--packages-of", root],
-                       check=True, stdout=subprocess.DEVNULL)
+                       check=True, stdout=subprocess.DEVNULL, env={**os.environ, "SOURCE_DATE_EPOCH": packed_at})
         for file in (one("*.tar.xz"), one("*.whl")):
             self.assertEqual((again / file.name).read_bytes(), file.read_bytes(), file.name)
 

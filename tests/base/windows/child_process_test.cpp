@@ -28,7 +28,8 @@ ChildRequest fixture(std::vector<std::string> arguments, std::chrono::millisecon
 ChildOutcome ended(Result<ChildOutcome> outcome) {
   if (outcome) return std::move(*outcome);
   std::string why(outcome.error().code_text());
-  for (const Evidence& fact : outcome.error().evidence) why += " " + std::string(fact.name()) + "=" + fact.value;
+  for (const Evidence& fact : outcome.error().evidence)
+    why += " " + std::string(fact.name()) + "=" + fact.value;
   ADD_FAILURE() << why;
   return {};
 }
