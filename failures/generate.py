@@ -10,8 +10,9 @@ failures/names.cpp    their texts
 failures/catalog.cpp  titles, causes and remedies
 
 AREA.toml holds a class in each table [EH-L01]. It begins with "exit" and "category", which its classes share unless they name
-others. "retired" says what took the place of a class that nothing makes any more. The strings of a class are texts; "@name" stands for a text of shared.toml. "remedies" may be the code of another class,
-whose remedies are meant. host/explain/explain.hpp explains each member and the slots of templates.
+others. The strings of a class are texts; "@name" stands for a text of shared.toml. "remedies" may be the code of another class,
+whose remedies are meant. "retired" names what is made in place of a class that nothing makes any more.
+host/explain/explain.hpp explains the other members and the slots of templates.
 
 Exit status: 0 written, 1 a file has a mistake (file, table and remedy are printed).
 """
@@ -84,9 +85,8 @@ def load() -> tuple:
             if not re.fullmatch(r"EH-[A-Z][0-9]{2}", code):
                 raise Mistake(f"{where} is not EH-, a letter and two digits")
             for member in REQUIRED:
-                if not block.get(member):
-                    if member != "remedies" or member not in block:
-                        raise Mistake(f"{where} has no {member!r}")
+                if member not in block or (member != "remedies" and not block[member]):
+                    raise Mistake(f"{where} has no {member!r}")
             for member in block:
                 if member not in MEMBERS:
                     raise Mistake(f"{where}: {member!r} is unknown (known: {', '.join(sorted(MEMBERS))})")

@@ -274,7 +274,7 @@ if $sanitizers; then
   stage "ThreadSanitizer" sanitized tsan "${thread_targets[@]}"
   stage "Fuzzing" scripts/fuzz.sh --seconds 10
 fi
-covering "Each file by itself" CMakeLists.txt cmake base cache host plugin-api engines tools -- run_each_file
+covering "Each file by itself" CMakeLists.txt cmake failures base cache host plugin-api engines tools -- run_each_file
 covering "Windows programs under Wine" base host/load cmake/windows-libraries cmake/toolchains scripts/test-windows.sh \
   ':(glob)**/windows/**' -- run_windows
 covering "arm64 programs under qemu" base host/binary host/linker host/resolve plugin-api tools/conformance cmake/toolchains \

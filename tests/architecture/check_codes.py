@@ -10,6 +10,9 @@ import re
 import sys
 import tomllib
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "failures"))
+from generate import ENUMERATORS
+
 CATALOG = "failures"
 RELEASED = "tests/end-to-end/released_codes.txt"
 FOLDERS = ("base", "cache", "host", "plugin-api", "engines", "tools")
@@ -19,8 +22,6 @@ TEXTS = {
     "comparison with code text": (re.compile(r'(?:==|!=|starts_with\() ?"EH-'), 425),
     "fact as text": (re.compile(r'(?:\.|->)(?:with|values?)\(\s*"[a-z_]+"'), 2264),
 }
-# As in failures/generate.py.
-ENUMERATORS = {"errno": "errno_", "exception_code": "exception_number", "mended": "repaired"}
 # A process without memory writes its failure without the catalog; a person may leave "EH-" out.
 ALLOWED = {"host/commands/common.cpp", "host/commands/posix/main.cpp", "host/explain/describe_code.cpp"}
 
@@ -28,7 +29,7 @@ ALLOWED = {"host/commands/common.cpp", "host/commands/posix/main.cpp", "host/exp
 def sources(root):
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
-            if "explain/catalog" not in path.as_posix() and path.suffix in {".c", ".cpp", ".h", ".hpp", ".mm"} and path.is_file():
+            if "explain/catalog/" not in path.as_posix() and path.suffix in {".c", ".cpp", ".h", ".hpp", ".mm"} and path.is_file():
                 yield path.relative_to(root).as_posix(), re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(errors="replace"), flags=re.S)
 
 

@@ -158,7 +158,7 @@ int open_engine(const char *name, const char *cache, const char *index) {
 """
 # pycurl has libcurl and OpenSSL of its own, lxml has libxml2, and the machine's libarchive comes with its own libraries.
 BESIDE = """
-import ctypes, io, sys, zipfile
+import ctypes, io, sys
 import pycurl, lxml.etree
 archive = ctypes.CDLL("libarchive.so.13")
 archive.archive_version_string.restype = ctypes.c_char_p
